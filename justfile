@@ -159,6 +159,25 @@ picture:
     cargo build --release -p skillfold-cli
     python3 docs/images/terminal.py target/release/skillfold
 
+# Let every call of the store fail, lose what was not flushed, and race approvals, in the long form
+crashes:
+    bash .ci/deep crashes
+
+# Probes and a thousand hostile runs against the box, and what it costs to start a script in it
+box:
+    BOX_RUNS=1000 cargo nextest run --workspace --no-capture -E 'package(skillfold-run)'
+    cargo run --release -p skillfold-bench -- run
+
+# An agent proposes a change over MCP, a person reviews it in a real terminal; `--update` writes the screens
+improve *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/improve/run.py --skillfold target/release/skillfold {{options}}
+
+# A person lets a skill run in a real terminal, a model runs it over MCP; `--update` writes the screens
+run-scripts *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/run/run.py --skillfold target/release/skillfold {{options}}
+
 # Compare the screens of every command at 80 and 120 columns, with 68 and 3,000 skills; `--update` writes them
 screens *options:
     cargo build --release -p skillfold-cli

@@ -92,6 +92,15 @@ ignored_tests() {
     local select="all()"
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
     has_data "$reference" "the wording of the requirements" || select+=" - test(by_the_reference)"
+    # Programs that run TypeScript; the Node of many systems is too old.
+    local bun="$cache/bun/node_modules/@oven/bun-linux-x64/bin"
+    [ -x "$bun/bun" ] || npm install --silent --no-audit --no-fund --prefix "$cache/bun" @oven/bun-linux-x64 >/dev/null 2>&1 || true
+    if [ -x "$bun/bun" ]; then
+        runner+=("TYPESCRIPT_FOLDER=$bun")
+    else
+        left_out "toolsets in TypeScript: bun cannot be installed here"
+        select+=" - test(run_typescript)"
+    fi
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }
 

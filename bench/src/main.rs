@@ -17,6 +17,7 @@ mod measure;
 mod memory;
 mod pipeline;
 mod reload;
+mod run;
 mod search;
 mod seeds;
 mod sessions;
@@ -63,6 +64,8 @@ enum Question {
     Pipeline(pipeline::Arguments),
     /// Change watched files, and measure how soon it is seen and what it costs
     Reload(reload::Arguments),
+    /// Run a trivial script in the box, compared with starting it bare
+    Run(run::Arguments),
     /// Search skills for labelled requests: how often the right one comes first, and how long a request takes
     Search(search::Arguments),
     /// Write inputs for fuzz targets from the real skills of a corpus
@@ -91,6 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
         Question::Pipeline(arguments) => pipeline::run(&arguments, &mut out),
         Question::Reload(arguments) => reload::run(&arguments, &mut out),
+        Question::Run(arguments) => run::run(&arguments, &mut out),
         Question::Search(arguments) => search::run(&arguments, &mut out),
         Question::Seeds(arguments) => seeds::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),

@@ -66,6 +66,8 @@ def reference(schema: dict[str, Any]) -> str | None:
 
 def field_type(schema: dict[str, Any], definitions: dict[str, Any]) -> tuple[str, str | None]:
     """Return the annotation of a field, without `None`, and the class of its value or items."""
+    if not isinstance(schema, dict):
+        return "Any", None
     view = reference(schema)
     if view is not None:
         # Any JSON, such as what a skill's own `metadata` holds.

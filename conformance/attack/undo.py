@@ -6,10 +6,13 @@ from ground import crashed, files_below
 
 JSON = {
     "claude-code": (".claude.json", ".mcp.json", "mcpServers"),
+    "claude-desktop": (".config/Claude/claude_desktop_config.json", None, "mcpServers"),
     "cursor": (".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
     "gemini": (".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
     "opencode": (".config/opencode/opencode.json", "opencode.json", "mcp"),
     "vscode": (".config/Code/User/mcp.json", ".vscode/mcp.json", "servers"),
+    "windsurf": (".codeium/windsurf/mcp_config.json", None, "mcpServers"),
+    "zed": (".config/zed/settings.json", ".zed/settings.json", "context_servers"),
 }
 
 
@@ -118,7 +121,8 @@ def targets(ground):
     """Yields every file that `setup` writes, with the kinds of it."""
     for client, (user, project, key) in JSON.items():
         yield client, [], ground.home / user, list(json_kinds(key))
-        yield client, ["--project"], ground.project / project, list(json_kinds(key))
+        if project:
+            yield client, ["--project"], ground.project / project, list(json_kinds(key))
     yield "codex", [], ground.home / ".codex/config.toml", list(toml_kinds())
     yield "codex", ["--project"], ground.project / ".codex/config.toml", list(toml_kinds())
     yield "goose", [], ground.home / ".config/goose/config.yaml", list(yaml_kinds())

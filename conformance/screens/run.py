@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a person sees: every command in a real terminal (tmux), 80 and 120 columns wide, with 68 and with 3,000 skills.
+"""What a person sees: every command in a real terminal (tmux), 80 and 120 columns wide, with 68 and with 3,000 skills. Some ask for a
+skill: keys are pressed, and the terminal must be as it was afterwards.
 
     conformance/screens/run.py --skillfold target/release/skillfold [--update]
 
@@ -11,21 +12,25 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import itertools
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WORLD = Path(tempfile.gettempdir()) / "skillfold-screens"
 ROWS = 50
+CHOICE_ROWS = 16
 SERVERS = itertools.count()
 NUMBERS = (68, 3000)
 WIDTHS = (80, 120)
@@ -58,6 +63,16 @@ COMMANDS = [
     "skillfold help check",
     "skillfold help serve",
 ]
+# What is typed on the list of a command that asks for a skill: text, keys as tmux names them, or a signal.
+CHOICES = {
+    "skillfold show": ["invoice", "Down", "Enter"],
+    "skillfold files": ["deploy the invoice number 1", "BSpace", "Enter"],
+    "skillfold why 'Bake a cake' --skill": ["team", "PageDown", "Up", "Enter"],
+    "skillfold load": ["novel", "Escape"],
+    "skillfold load > /dev/null": ["C-c"],
+    "skillfold show --color never": ["SIGTERM"],
+}
+KEYS = {"Up", "Down", "PageDown", "BSpace"}
 VERBS = ["deploy", "review", "test", "write", "translate", "plan", "draw", "measure", "migrate", "explain"]
 NOUNS = ["invoice", "report", "database", "website", "contract", "schema", "slides", "calendar", "container", "novel", "budget"]
 WIDE = "部署、监控和管理云平台上的服务，并把结果写成一份简短的报告。"
@@ -75,6 +90,8 @@ def skill(number: int) -> tuple[str, str]:
         case 4:
             name = f"broken-colon-{number + 1}"
             description = f"Use when: somebody asks for the {noun} number {number + 1}"
+        case 5 if number == 39:
+            body += "\nWork on the \u202eniam\u202c branch.\n"
         case 7:
             return f"no-frontmatter-{number + 1}", f"# {verb} the {noun}\n"
         case 8:
@@ -124,19 +141,63 @@ def tmux(*words: str, folder: Path, server: str) -> str:
     return run.stdout
 
 
-def screen(command: str, columns: int, folder: Path) -> tuple[str, list[str]]:
-    """Return the lines that a command leaves on the terminal, and those that the terminal had to wrap; text of a skill is as it is."""
+def start(command: str, columns: int, rows: int, folder: Path) -> tuple[str, Path]:
+    """Start a command in a terminal, and return its server and the file that is there when the command has ended."""
     done = WORLD / "done"
     done.unlink(missing_ok=True)
     server = f"screens-{os.getpid()}-{next(SERVERS)}"
     script = f"clear; {command}; touch {done}; sleep 600"
-    size = ["-x", str(columns), "-y", str(ROWS)]
+    size = ["-x", str(columns), "-y", str(rows)]
     tmux("new-session", "-d", *size, "-c", str(WORLD / "home" / "app"), f"sh -c {shlex.quote(script)}", folder=folder, server=server)
+    return server, done
+
+
+def wait(what: str, is_so: Callable[[], bool]) -> None:
     until = time.monotonic() + 120
-    while not done.exists():
+    while not is_so():
         if time.monotonic() > until:
-            sys.exit(f"{command} did not end in 120 seconds")
+            sys.exit(f"{what}: not in 120 seconds")
         time.sleep(0.02)
+
+
+def choice(command: str, keys: list[str], columns: int, folder: Path) -> str:
+    """Return the list of a command before the last key, and what the command leaves on the terminal, which must be as it was."""
+    lasting = f'before=$(stty -g); {command}; echo "exit $?"; test "$before" = "$(stty -g)" || echo The terminal is not as it was'
+    server, done = start(lasting, columns, CHOICE_ROWS, folder)
+    pane = functools.partial(tmux, "capture-pane", "-p", folder=folder, server=server)
+
+    def wait_for(typed: str) -> None:
+        wait(command, lambda: pane().splitlines()[0] == f"Which skill? {typed}".rstrip())
+
+    typed = ""
+    for key in keys[:-1]:
+        wait_for(typed)
+        tmux("send-keys", "-t", ":", *([key] if key in KEYS else ["-l", key]), folder=folder, server=server)
+        typed = typed[:-1] if key == "BSpace" else typed if key in KEYS else key
+    wait_for(typed)
+    time.sleep(0.2)
+    listed = pane()
+    if keys[-1].startswith("SIG"):
+        shell = tmux("display-message", "-p", "#{pane_pid}", folder=folder, server=server).strip()
+        child = subprocess.run(["pgrep", "-P", shell], check=True, capture_output=True, text=True).stdout
+        os.kill(int(child), signal.Signals[keys[-1]])
+    else:
+        tmux("send-keys", "-t", ":", keys[-1], folder=folder, server=server)
+    wait(command, done.exists)
+    time.sleep(0.1)
+    left = pane()
+    tmux("kill-server", folder=folder, server=server)
+    return f"{listed.rstrip()}\n[{keys[-1]}]\n{anonymous(left, folder)}"
+
+
+def anonymous(shown: str, folder: Path) -> str:
+    return shown.rstrip().replace(str(WORLD / "home"), "/home/user").replace(str(folder), "/usr/bin") + "\n"
+
+
+def screen(command: str, columns: int, folder: Path) -> tuple[str, list[str]]:
+    """Return the lines that a command leaves on the terminal, and those that the terminal had to wrap; text of a skill is as it is."""
+    server, done = start(command, columns, ROWS, folder)
+    wait(command, done.exists)
     time.sleep(0.1)
     shown = tmux("capture-pane", "-p", folder=folder, server=server)
     joined = tmux("capture-pane", "-p", "-J", "-S", "-", folder=folder, server=server)
@@ -145,7 +206,7 @@ def screen(command: str, columns: int, folder: Path) -> tuple[str, list[str]]:
     is_exact = "load" in command or "setup" in command
     lines = [] if is_exact else joined.splitlines()
     wrapped = [line for line in lines if width(line.rstrip()) > columns and not has_long_word(line, columns)]
-    return shown.rstrip().replace(str(WORLD / "home"), "/home/user").replace(str(folder), "/usr/bin") + "\n", wrapped
+    return anonymous(shown, folder), wrapped
 
 
 def has_long_word(line: str, columns: int) -> bool:
@@ -182,6 +243,9 @@ def main() -> int:
                 for line in wrapped:
                     failures += 1
                     print(f"wrapped at {columns} columns by `{command}`: {line}")
+            for command, keys in CHOICES.items():
+                typed = "".join(f"[{key}]\n" for key in keys[:-1])
+                text += f"$ {command}\n{typed}{choice(command, keys, columns, folder)}\n"
             file = HERE / f"{number}-skills-{columns}-columns.txt"
             if options.update:
                 file.write_text(text)
@@ -191,7 +255,7 @@ def main() -> int:
                 difference = difflib.unified_diff(old.splitlines(), text.splitlines(), file.name, "now", lineterm="")
                 print("\n".join(list(difference)[:60]))
     shutil.rmtree(WORLD, ignore_errors=True)
-    screens = len(NUMBERS) * len(WIDTHS) * len(COMMANDS)
+    screens = len(NUMBERS) * len(WIDTHS) * (len(COMMANDS) + len(CHOICES))
     print(f"{screens} screens, {failures} failures" + ("; run with --update and read the difference" if failures else ""))
     return min(failures, 1)
 

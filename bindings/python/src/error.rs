@@ -12,10 +12,15 @@ use crate::embedder;
 
 /// Returns the exception for an error of the engine: `skillfold.errors` chooses the class.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    raise(py, Failure::new(error))
+}
+
+/// Returns the exception for a failure.
+pub(crate) fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     static FROM_VIEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let raised = || {
         let from_view = FROM_VIEW.import(py, "skillfold.errors", "from_view")?;
-        from_view.call1((json(Document::Error(Failure::new(error))),))
+        from_view.call1((json(Document::Error(failure)),))
     };
     raised().map_or_else(|failed| failed, PyErr::from_value)
 }

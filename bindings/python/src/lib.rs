@@ -16,6 +16,10 @@ mod agent;
 
 mod watcher;
 
+mod improve;
+
+mod scripts;
+
 mod skills;
 
 mod stats;
@@ -26,7 +30,11 @@ mod _skillfold {
     #[pymodule_export]
     use crate::agent::AgentSkills;
     #[pymodule_export]
+    use crate::improve::Store;
+    #[pymodule_export]
     use crate::instructions::Instructions;
+    #[pymodule_export]
+    use crate::scripts::{Runner, run_script};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
+use skillfold::core::read::ToolCheck;
 use skillfold::core::source::Cursor;
 use skillfold::core::{ContextLifetime, Error, Limits};
 use skillfold::view::{
@@ -15,8 +16,10 @@ use skillfold::{CheckTarget, Host};
 use crate::agent::AgentSkills;
 use crate::error::{detached, json, parse, searching};
 use crate::host::Options;
+use crate::improve::Store;
 use crate::instructions::Instructions;
 use crate::reading::{listed, part, rendered};
+use crate::scripts::Runner;
 use crate::session::{Session, SessionOptions};
 use crate::watcher::{Watcher, on_change};
 
@@ -253,6 +256,31 @@ impl Skills {
             let watcher = self.skills.watch_every(interval, on_change(function))?;
             Ok(Watcher::new(watcher))
         })
+    }
+
+    /// Returns whether a skill's `allowed-tools` include a tool, and the rules that restrict it.
+    fn check_tool(&self, py: Python<'_>, id: &str, tool: &str) -> PyResult<(&str, Vec<String>)> {
+        detached(py, || {
+            let skill = self.skills.get(id)?;
+            let entry = skill.entry();
+            Ok(match entry.manifest().check_tool(tool) {
+                ToolCheck::Allowed => ("allowed", Vec::new()),
+                ToolCheck::Conditional(rules) => {
+                    let rules = rules.into_iter().map(str::to_owned);
+                    ("conditional", rules.collect())
+                }
+                ToolCheck::Refused => ("refused", Vec::new()),
+                _ => ("unlisted", Vec::new()),
+            })
+        })
+    }
+
+    fn runner(&self) -> Runner {
+        Runner::new(&self.skills)
+    }
+
+    fn store(&self) -> Store {
+        Store::new(&self.skills)
     }
 
     fn bind(

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use crate::output::Output;
+use crate::screen::Screen;
 
 /// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +17,25 @@ pub(crate) enum Answer {
 /// Maximum bytes of an answer.
 const MAX_LINE_BYTES: u64 = 1_000;
 
+/// Returns whether there is a terminal to ask on.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for something that is not to be seen on the terminal. `None` without a terminal, or if the user leaves.
+pub(crate) fn ask_secret(question: &str, output: &mut Output) -> io::Result<Option<String>> {
+    if !can_ask() {
+        return Ok(None);
+    }
+    output.say_inline(question);
+    let typed = Screen::read_hidden_line();
+    output.say("");
+    typed
+}
+
 /// Asks a question on the terminal. Everything but a clear yes is a no.
 pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_ask() {
         return Answer::NoTerminal;
     }
     output.say_inline(format!("{question} [y/N] "));

@@ -1,8 +1,7 @@
 //! `skillfold config`
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 
 use anstyle::Style;
 use skillfold::core::Error;
@@ -10,11 +9,13 @@ use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
 use skillfold::{
-    Environment, KEYS, RootStatus, SettingFinding, SettingsFile, create_settings, remove_setting,
-    write_setting,
+    DiscoveryReport, Environment, KEYS, RootStatus, SettingFinding, SettingsFile, create_settings,
+    remove_setting, write_setting,
 };
 
+use crate::accept;
 use crate::arguments::{Config, ConfigAction, Global};
+use crate::editor;
 use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::output::{BOLD, DIM, Output, display_path};
@@ -34,6 +35,10 @@ pub(crate) fn run(
             value,
             project,
         }) => {
+            // Before the setting counts, so that nothing is held that was there before.
+            if key == "new_skills" && value.trim() == "hold" && !project {
+                accept::accept_present(host::host(global)?, output)?;
+            }
             let path = write_setting(&environment, file(*project), key, value)?;
             print_written(&path, output)
         }
@@ -59,7 +64,7 @@ pub(crate) fn run(
             }
             Ok(ExitCode::SUCCESS)
         }
-        Some(ConfigAction::Edit { project }) => edit(&environment, *project),
+        Some(ConfigAction::Edit { project }) => edit(global, *project, output),
     }
 }
 
@@ -113,54 +118,31 @@ fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a settings file in the user's editor. On Unix the editor takes the place of this process, so that both do not
-/// listen to the same keys.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it starts the editor that the person chose, and runs nothing of a skill"
-)]
-fn edit(environment: &Environment, is_project: bool) -> Result<ExitCode, Failure> {
-    let path = path(environment, is_project)?;
-    let Some(editor) = environment.editor() else {
-        return Err(Failure::System {
-            message: "No editor is set".to_owned(),
-            hint: format!(
-                "Set `VISUAL` or `EDITOR`, or open {} yourself",
-                display_path(&path)
-            ),
-        });
-    };
-    create_settings(environment, file(is_project))?;
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let mut command = process::Command::new(program);
-    command.args(words).arg(&path);
-    let not_started = |error: io::Error| Failure::System {
-        message: format!("`{}` did not start: {error}", visible(program)),
-        hint: "Correct `VISUAL` or `EDITOR`: a program, and words without quotes".to_owned(),
-    };
-    #[cfg(unix)]
-    return Err(not_started(std::os::unix::process::CommandExt::exec(
-        &mut command,
-    )));
-    #[cfg(not(unix))]
-    match command.status().map_err(not_started)?.code() {
-        Some(0) => Ok(ExitCode::SUCCESS),
-        _ => Ok(ExitCode::from(EXIT_PROBLEMS)),
+/// Opens a settings file in the user's editor, and says then what is wrong with the settings.
+fn edit(global: &Global, is_project: bool, output: &mut Output) -> Result<ExitCode, Failure> {
+    let environment = host::environment(global)?;
+    let path = path(&environment, is_project)?;
+    let editor = editor::editor(&environment, &display_path(&path))?;
+    create_settings(&environment, file(is_project))?;
+    let ended = editor::run(editor, &path)?;
+    if !ended.success() {
+        output.say(format!("`{}` ended with {ended}", visible(editor)));
     }
+    let skills = host::host(global)?.discover_lenient();
+    let code = say_problems(&skills.report(), output);
+    Ok(if ended.success() {
+        code
+    } else {
+        ExitCode::from(EXIT_PROBLEMS)
+    })
 }
 
 fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCode, Failure> {
     let skills = host::host(global)?.discover_lenient();
     let report = skills.report();
-    let is_broken = report
-        .settings
-        .findings
-        .iter()
-        .any(SettingFinding::is_fatal);
     if output.is_json() {
         output.json(Document::Settings(SettingsView::new(&report.settings)))?;
-        return Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }));
+        return Ok(exit_code(&report));
     }
     let mut table = Table::default();
     for (key, value, origin) in report.settings.explain() {
@@ -173,6 +155,11 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         }
     }
     output.table(&table)?;
+    Ok(say_problems(&report, output))
+}
+
+/// Prints what is wrong with the settings, and returns the exit code.
+fn say_problems(report: &DiscoveryReport, output: &mut Output) -> ExitCode {
     for root in &report.roots {
         if let RootStatus::Missing(diagnostic) = &root.status {
             host::say_with_origin(diagnostic, &root.origin, output);
@@ -181,5 +168,11 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
     for problem in &report.settings.findings {
         host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
-    Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }))
+    exit_code(report)
+}
+
+fn exit_code(report: &DiscoveryReport) -> ExitCode {
+    let mut problems = report.settings.findings.iter();
+    let is_broken = problems.any(SettingFinding::is_fatal);
+    ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 })
 }

@@ -10,7 +10,7 @@ use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
 use skillfold::{Conversations, DiscoveryReport, Environment, SettingFinding, Skills};
-use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+use skillfold_setup::Client;
 
 use crate::arguments::{Doctor as Options, Global};
 use crate::failure::{EXIT_PROBLEMS, Failure};
@@ -60,6 +60,8 @@ pub(crate) fn run(
         print_roots(&doctor.roots, options.all, output)?;
         print_hooks(&doctor.hooks, output)?;
         output.say(summary_text(&doctor.summary));
+        host::say_held(&skills.catalog(), output);
+        host::say_proposals(&skills, output);
     }
     Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }))
 }
@@ -73,8 +75,7 @@ fn hooks(environment: &Environment) -> Vec<HookState> {
     clients
         .map(|client| {
             let name = client.name();
-            let removal = SetupPlan::undo_hook(environment, client, ClientFile::User);
-            let is_installed = removal.is_ok_and(|plan| plan.change() != SetupChange::Nothing);
+            let is_installed = client.has_hook(environment);
             HookState::new(name, is_installed, heard.get(name).copied())
         })
         .collect()
@@ -110,8 +111,7 @@ fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> 
 }
 
 fn print_settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), Failure> {
-    let problems = report.settings.findings.iter();
-    let mut problems = problems.chain(&report.trusted.findings).peekable();
+    let mut problems = report.findings().peekable();
     if problems.peek().is_none() {
         return Ok(());
     }
@@ -348,7 +348,9 @@ fn summary_text(summary: &DoctorSummary) -> String {
         (summary.repaired, "repaired"),
         (summary.active, "active"),
         (summary.shadowed, "shadowed"),
+        (summary.incompatible, "incompatible"),
         (summary.disabled, "disabled"),
+        (summary.held, "held"),
         (summary.untrusted, "untrusted"),
         (summary.refused, "refused"),
     ];

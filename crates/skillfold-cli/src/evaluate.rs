@@ -34,7 +34,7 @@ pub(crate) fn run(
         say_summary(&evaluation, options, output);
     }
     // Also with JSON output: withheld skills are the ones a pipeline forgets to trust.
-    host::say_untrusted(&skills.catalog(), output);
+    host::say_withheld(&skills.catalog(), output);
     let is_passed = is_passed(&evaluation, options);
     Ok(ExitCode::from(if is_passed { 0 } else { EXIT_PROBLEMS }))
 }

@@ -2,23 +2,42 @@
 
 use std::io;
 
+use skillfold::ScriptError;
 use skillfold::core::{Error, ErrorKind};
+use skillfold::run::RunError;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The engine returned an error.
     Engine(Error),
+    /// A script or tool of a skill did not run.
+    Run(RunError),
     /// The command line is invalid.
     Usage(String),
     /// The system refused an operation.
     System { message: String, hint: String },
     /// The output is closed or cannot be written.
     Output(io::Error),
+    /// The user left without a choice.
+    Interrupted,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<ScriptError> for Failure {
+    fn from(error: ScriptError) -> Self {
+        match error {
+            ScriptError::Skill(error) => Self::Engine(error),
+            ScriptError::Run(error) => Self::Run(error),
+            other => Self::System {
+                message: other.to_string(),
+                hint: other.hint().to_owned(),
+            },
+        }
     }
 }
 
@@ -35,6 +54,9 @@ pub(crate) const EXIT_USAGE: u8 = 2;
 
 /// Exit code: an I/O or other system error.
 pub(crate) const EXIT_FAILED: u8 = 5;
+
+/// Exit code: the user interrupted the command. A shell says the same of one that Ctrl-C ended.
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
 /// Returns the exit code for an error.
 pub(crate) fn exit_code(error: &Error) -> u8 {

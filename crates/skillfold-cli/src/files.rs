@@ -8,6 +8,7 @@ use skillfold::core::source::Cursor;
 use skillfold::view::{Document, FileListing};
 
 use crate::arguments::{Files, Global};
+use crate::choose;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, paint, pluralize, say_diagnostics};
@@ -21,11 +22,12 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?.for_user();
+    let catalog = skills.catalog();
+    let id = choose::skill_id(options.id.as_deref(), &catalog, output)?;
     let cursor = options.after.as_deref().map(Cursor::after);
     let limit = options.limit.map_or(DEFAULT_LIMIT, NonZeroUsize::get);
-    let page = skills.files(&options.id, cursor.as_ref(), limit)?;
-    let catalog = skills.catalog();
-    let listing = FileListing::new(&catalog.resolve_or_suggest(&options.id)?, &page);
+    let page = skills.files(&id, cursor.as_ref(), limit)?;
+    let listing = FileListing::new(&catalog.resolve_or_suggest(&id)?, &page);
     if output.is_json() {
         output.json(Document::Files(listing))?;
         return Ok(ExitCode::SUCCESS);

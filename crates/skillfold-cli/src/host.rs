@@ -47,7 +47,12 @@ pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
 
 /// Finds the skills, and prints problems with the settings.
 pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Failure> {
-    let skills = host(global)?.discover()?;
+    discover(host(global)?, output)
+}
+
+/// Finds the skills of a host, and prints problems with the settings.
+pub(crate) fn discover(host: Host, output: &mut Output) -> Result<Skills, Failure> {
+    let skills = host.discover()?;
     for root in &skills.report().roots {
         match &root.status {
             RootStatus::Missing(_) if root.origin == Origin::Argument => {
@@ -61,8 +66,7 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
     }
     say_unavailable(&skills.catalog(), output);
     let report = skills.report();
-    let problems = report.settings.findings.iter();
-    let problems = problems.chain(&report.trusted.findings);
+    let problems = report.findings();
     // Infos are left to `doctor` and `config`.
     for problem in problems.filter(|problem| problem.diagnostic.severity > Severity::Info) {
         say_with_origin(&problem.diagnostic, &problem.origin, output);
@@ -125,14 +129,46 @@ pub(crate) fn say_search_problem(skills: &Skills, output: &mut Output) {
 }
 
 /// Prints that skills are withheld, and how to get them.
-pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
-    let untrusted = catalog.entries();
-    let untrusted = untrusted.filter(|entry| entry.status() == Status::Untrusted);
-    match untrusted.count() {
+pub(crate) fn say_withheld(catalog: &Catalog, output: &mut Output) {
+    match count(catalog, Status::Untrusted) {
         0 => {}
         count => output.say(format!(
             "{} withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`",
             pluralize(count, "skill is", "skills are")
         )),
     }
+    say_held(catalog, output);
+}
+
+/// Prints that skills are held, and how to get them.
+pub(crate) fn say_held(catalog: &Catalog, output: &mut Output) {
+    match count(catalog, Status::Held) {
+        0 => {}
+        count => output.say(format!(
+            "{} held: you have not accepted {}. `skillfold accept` shows {1}, `skillfold accept --all` accepts {1}",
+            pluralize(count, "skill is", "skills are"),
+            if count == 1 { "it" } else { "them" }
+        )),
+    }
+}
+
+/// Prints that proposals wait, or that they cannot be read, and what to do.
+pub(crate) fn say_proposals(skills: &Skills, output: &mut Output) {
+    match skills.waiting_proposals() {
+        Ok(waiting) if waiting.is_empty() => {}
+        Ok(waiting) => output.say(format!(
+            "{}; `skillfold review` shows {}",
+            pluralize(waiting.len(), "proposal waits", "proposals wait"),
+            if waiting.len() == 1 { "it" } else { "them" }
+        )),
+        Err(error) => output.say(format!(
+            "Proposals cannot be read: {}; `skillfold audit verify` says more",
+            error.with_cause()
+        )),
+    }
+}
+
+fn count(catalog: &Catalog, status: Status) -> usize {
+    let entries = catalog.entries();
+    entries.filter(|entry| entry.status() == status).count()
 }

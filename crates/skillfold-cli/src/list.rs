@@ -37,7 +37,7 @@ pub(crate) fn run(
         output.json(Document::Skills(listing))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&page.entries, output)?;
+    output.table(&table(&page.entries))?;
     if let Some(next) = &page.next {
         output.say(format!(
             "There are more: `--after {}`",
@@ -46,6 +46,8 @@ pub(crate) fn run(
     }
     if is_unfiltered(options) {
         say_summary(&catalog, output);
+        host::say_held(&catalog, output);
+        host::say_proposals(&skills, output);
         host::say_trust_rule(&skills, output);
     } else {
         let all = pluralize(catalog.len(), "skill", "skills");
@@ -88,7 +90,8 @@ fn filter(options: &List) -> Result<Filter, Failure> {
     Ok(filter)
 }
 
-fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+/// Returns a row for each skill: its id, where it is from, and what it does.
+pub(crate) fn table(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::default();
     for entry in entries {
         let style = if entry.status() == Status::Active {
@@ -105,7 +108,7 @@ fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
             ),
         ]);
     }
-    output.table(&table)
+    table
 }
 
 /// Returns the scope or plugin of a skill, and its status if it is not active.
@@ -130,7 +133,13 @@ fn say_summary(catalog: &Catalog, output: &mut Output) {
         );
     }
     let mut notes = Vec::new();
-    for status in [Status::Untrusted, Status::Disabled, Status::Shadowed] {
+    for status in [
+        Status::Untrusted,
+        Status::Held,
+        Status::Disabled,
+        Status::Incompatible,
+        Status::Shadowed,
+    ] {
         let entries = catalog.entries();
         match entries.filter(|entry| entry.status() == status).count() {
             0 => {}

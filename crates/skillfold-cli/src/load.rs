@@ -7,6 +7,7 @@ use skillfold::core::load::Dialect;
 use skillfold::view::{Document, InstructionsView};
 
 use crate::arguments::{Global, Load};
+use crate::choose;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{Output, say_diagnostics};
@@ -17,10 +18,11 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?.for_user();
+    let id = choose::skill_id(options.id.as_deref(), &skills.catalog(), output)?;
     let envelope = Envelope::from(options.envelope);
     let dialect = skills.report().settings.arguments.value;
     let arguments = join_arguments(&options.arguments, dialect);
-    let loaded = skills.render(&options.id, &arguments, envelope)?;
+    let loaded = skills.render(&id, &arguments, envelope)?;
     if output.is_json() {
         output.json(Document::Instructions(InstructionsView::new(
             &loaded, envelope,

@@ -10,13 +10,26 @@ mod table;
 
 mod output;
 
+mod finding_counts;
 mod print_failure;
+
+mod signals;
+
+mod screen;
 
 mod ask;
 mod chart;
+mod editor;
 mod host;
 mod trace;
 
+mod list;
+
+mod choose;
+
+mod review;
+
+mod accept;
 mod cache;
 mod check;
 mod compose;
@@ -25,7 +38,6 @@ mod diff;
 mod evaluate;
 mod files;
 mod hook;
-mod list;
 mod load;
 mod overlap;
 mod read;
@@ -38,10 +50,12 @@ mod trust;
 mod why;
 
 mod doctor;
+mod improve;
 mod init;
 mod new;
 mod page;
 mod prompt;
+mod run;
 mod search;
 mod status;
 
@@ -86,7 +100,28 @@ fn main() -> ExitCode {
 fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(words)?;
-    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let arguments = Arguments::from_arg_matches(&matches);
+    let arguments = arguments.map_err(|error| error.format(&mut command))?;
+    let unnamed = arguments.command.as_ref().and_then(Command::unnamed_skill);
+    match unnamed {
+        Some((name, argument)) if !ask::can_ask() => {
+            Err(missing_argument(&mut command, name, argument))
+        }
+        _ => Ok(arguments),
+    }
+}
+
+/// Returns what the parser says of an argument that a command needs.
+fn missing_argument(command: &mut clap::Command, name: &str, argument: &str) -> clap::Error {
+    let mut error = clap::Error::new(ErrorKind::MissingRequiredArgument);
+    let argument = ContextValue::Strings(vec![argument.to_owned()]);
+    error.insert(ContextKind::InvalidArg, argument);
+    if let Some(command) = command.find_subcommand_mut(name) {
+        let usage = ContextValue::StyledStr(command.render_usage());
+        error.insert(ContextKind::Usage, usage);
+        error = error.with_cmd(command);
+    }
+    error
 }
 
 /// Returns whether arguments that cannot be parsed name the hook: their first word that is a command.
@@ -151,6 +186,19 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Init(options) => init::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
+        Command::Accept(options) => accept::run(global, options, output),
+        Command::Proposals(options) => improve::proposals::run(global, options, output),
+        Command::Review => improve::review::run(global, output),
+        Command::Approve(options) => improve::decide::approve(global, options, output),
+        Command::Reject(options) => improve::decide::reject(global, options, output),
+        Command::History(options) => improve::history::run(global, options, output),
+        Command::Diff(options) => improve::history::diff(global, options, output),
+        Command::Rollback(options) => improve::decide::rollback(global, options, output),
+        Command::Audit(options) => improve::audit::run(global, options, output),
+        Command::Passphrase => improve::passphrase::run(global, output),
+        Command::Allow(options) => run::allow::run(global, options, output),
+        Command::Run(options) => run::script::run(global, options, output),
+        Command::Tools(options) => run::tools::run(global, options, output),
         Command::Doctor(options) => doctor::run(global, options, output),
         Command::Config(options) => config::run(global, options, output),
         Command::Cache(options) => cache::run(global, options, output),

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, WrittenFile};
 use skillfold::{SkillLocation, scaffold};
 
@@ -41,5 +43,22 @@ pub(crate) fn run(
     if location == SkillLocation::Project {
         trust::offer(&environment, Some(&path), options.trust, output)?;
     }
+    say_held(global, &path, output)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that the new skill is held, if it is. Not everyone who creates a skill is the user, so it is not accepted here.
+fn say_held(global: &Global, file: &Path, output: &mut Output) -> Result<(), Failure> {
+    let skills = host::host(global)?.discover_lenient();
+    let catalog = skills.catalog();
+    let mut held = catalog
+        .entries()
+        .filter(|entry| entry.status() == Status::Held);
+    if let Some(entry) = held.find(|entry| entry.file().as_deref() == Some(file)) {
+        let id = visible(entry.id());
+        output.say(format!(
+            "It is held, as all new skills are; `skillfold accept {id}` lets models have it"
+        ));
+    }
+    Ok(())
 }

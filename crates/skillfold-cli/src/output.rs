@@ -1,17 +1,15 @@
 //! Writes data to stdout and messages to stderr.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use skillfold::core::Diagnostic;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::text::hidden_characters;
-use skillfold::core::{Code, Diagnostic};
 use skillfold::view::{Document, printable_json};
 use terminal_size::terminal_size;
 use textwrap::core::display_width;
@@ -108,6 +106,12 @@ impl Output {
             return Ok(());
         }
         self.drawing(line)
+    }
+
+    /// Prints a table of what the user is asked to confirm.
+    pub(crate) fn show_table(&mut self, table: &Table) -> Result<(), Failure> {
+        let mut lines = table.lines(self.columns).into_iter();
+        lines.try_for_each(|line| self.show_drawing(line))
     }
 
     /// Prints what the user is asked to confirm: as data, or as a message if the data is JSON.
@@ -282,35 +286,6 @@ pub(crate) fn print_findings<'a>(
         output.line(format!("{indent}{hint}: {}", diagnostic.hint()))?;
     }
     Ok(())
-}
-
-/// Counts findings that are not shown one by one, by severity and code.
-#[derive(Default)]
-pub(crate) struct FindingCounts {
-    counts: BTreeMap<(Reverse<Severity>, Code), usize>,
-}
-
-impl FindingCounts {
-    pub(crate) fn add(&mut self, finding: &Diagnostic) {
-        let kind = (Reverse(finding.severity), finding.code);
-        *self.counts.entry(kind).or_default() += 1;
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// Prints a line for each kind, the most severe first.
-    pub(crate) fn print(&self, indent: &str, output: &mut Output) -> Result<(), Failure> {
-        for ((Reverse(severity), code), count) in &self.counts {
-            let head = paint(severity_style(*severity), format!("{severity}[{code}]"));
-            output.show(format!(
-                "{indent}{count} more {head}: {}",
-                code.description()
-            ))?;
-        }
-        Ok(())
-    }
 }
 
 /// Returns a path with control and invisible characters made visible.

@@ -36,7 +36,7 @@ pub(crate) fn run(
         say_summary(&overlaps, output);
     }
     host::say_search_problem(&skills, output);
-    host::say_untrusted(&skills.catalog(), output);
+    host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{self, Document};
 
-use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure, exit_code};
+use crate::failure::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Failure, exit_code};
 use crate::output::{BAD, DIM, Output, format_finding, paint};
 
 /// Prints the failure and returns its exit code.
@@ -23,6 +23,7 @@ pub(crate) fn print_failure(failure: &Failure, output: &mut Output) -> ExitCode 
             );
             ExitCode::from(EXIT_FAILED)
         }
+        Failure::Interrupted => ExitCode::from(EXIT_INTERRUPTED),
         Failure::Usage(message) => {
             if !try_print_json(output, Document::Error(view::Failure::usage(message))) {
                 say_error(output, message, None);
@@ -33,6 +34,12 @@ pub(crate) fn print_failure(failure: &Failure, output: &mut Output) -> ExitCode 
             let failure = view::Failure::system(message, hint);
             if !try_print_json(output, Document::Error(failure)) {
                 say_error(output, message, Some(hint));
+            }
+            ExitCode::from(EXIT_FAILED)
+        }
+        Failure::Run(error) => {
+            if !try_print_json(output, Document::Error(view::Failure::run(error))) {
+                say_error(output, &error.to_string(), Some(error.hint()));
             }
             ExitCode::from(EXIT_FAILED)
         }

@@ -72,7 +72,7 @@ pub(crate) fn run(
     say_costs(&prompt, output);
     say_unread(prompt.unread, prompt.unread_by_patterns, output);
     host::say_search_problem(&skills, output);
-    host::say_untrusted(&skills.catalog(), output);
+    host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn run(
     }
     print(&search, options.numbers, output)?;
     if !options.all {
-        host::say_untrusted(found.catalog(), output);
+        host::say_withheld(found.catalog(), output);
     }
     Ok(ExitCode::SUCCESS)
 }

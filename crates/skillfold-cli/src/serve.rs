@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use skillfold::core::Entry;
+use skillfold::store::Proposal;
 use skillfold::{Conversations, Origin, Settings, Skills, Watcher};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
+use crate::editor;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{Output, pluralize};
@@ -23,7 +25,7 @@ pub(crate) fn run(
     if options.structured {
         tool_options = tool_options.structured();
     }
-    let skills = host::skills(global, output)?;
+    let skills = host::discover(host::host(global)?.on_proposal(tell), output)?;
     let count = if let Some(id) = &options.agent {
         tool_options = tool_options.agent(id);
         let agent = skills.bind(skills.agent(id)?);
@@ -68,6 +70,17 @@ pub(crate) fn run(
     };
     skillfold_mcp::http(server, &http, ready).map_err(|error| listen_failure(address, &error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the command of the settings for a proposal.
+fn tell(settings: &Settings, proposal: &Proposal) {
+    let words = &settings.notify_command.value;
+    if words.trim().is_empty() {
+        return;
+    }
+    if let Err(error) = editor::notify(words, &proposal.text) {
+        tracing::warn!(%error, "the command of `notify_command` did not start");
+    }
 }
 
 /// Prints which settings have no effect on a server: it hears no request, so it cannot add anything to one.
@@ -189,5 +202,5 @@ fn say_served(count: usize, skills: &Skills, output: &mut Output) {
             output.say(format!("{served} served"));
         }
     }
-    host::say_untrusted(&skills.catalog(), output);
+    host::say_withheld(&skills.catalog(), output);
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(
     let environment = host::environment(global)?;
     let mut files = Vec::new();
     let result = match options.client {
-        Some(client) => set_up(&environment, client.into(), options, &mut files, output),
+        Some(client) => set_up(&environment, client, options, &mut files, output),
         None => set_up_all(&environment, options, &mut files, output),
     };
     // What was written before a failure is part of the answer.

@@ -8,6 +8,7 @@ use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, SkillView};
 
 use crate::arguments::{Global, Show};
+use crate::choose;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, paint, print_findings};
@@ -19,7 +20,8 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
-    let entry = catalog.resolve_or_suggest(&options.id)?;
+    let id = choose::skill_id(options.id.as_deref(), &catalog, output)?;
+    let entry = catalog.resolve_or_suggest(&id)?;
     if output.is_json() {
         output.json(Document::Skill(Box::new(SkillView::new(&entry))))?;
     } else {
@@ -63,6 +65,11 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     row("version", view.record.version)?;
     row("license", view.license)?;
     row("compatibility", view.compatibility)?;
+    let engines = view.engines.iter();
+    let engines: Vec<_> = engines
+        .map(|(program, range)| format!("{program} {range}"))
+        .collect();
+    row("needs", list(&engines))?;
     row("model", view.model)?;
     row("tools", list(&view.allowed_tools))?;
     row("tags", list(&view.record.tags))?;

@@ -7,7 +7,7 @@ use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
 use skillfold::{Environment, SettingFinding, Skills};
-use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+use skillfold_setup::Client;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -39,6 +39,13 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
         ("Project", project_text(&environment, &skills, &doctor)),
         ("Clients", clients_text(&clients)),
     ];
+    let waiting = skills
+        .waiting_proposals()
+        .map_or(0, |waiting| waiting.len());
+    if waiting > 0 {
+        let text = pluralize(waiting, "proposal waits", "proposals wait");
+        rows.push(("Review", format!("{text} for your decision")));
+    }
     if doctor.summary.active > 0 {
         rows.push(("Cost", cost_text(&skills)));
     }
@@ -47,7 +54,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
     }
     output.line("")?;
     let mut table = Table::indented(2);
-    for (command, what) in next_steps(&doctor.summary, is_broken, &clients) {
+    for (command, what) in next_steps(&doctor.summary, waiting, is_broken, &clients) {
         table.row([
             (Style::new(), format!("skillfold {command}")),
             (DIM, what.to_owned()),
@@ -70,7 +77,9 @@ fn skills_text(skills: &Skills, summary: &DoctorSummary) -> String {
     let counts = [
         (summary.active - for_models, "for people only"),
         (summary.untrusted, "untrusted"),
+        (summary.held, "held"),
         (summary.disabled, "disabled"),
+        (summary.incompatible, "incompatible"),
         (summary.shadowed, "shadowed"),
         (summary.repaired, "repaired"),
         (summary.refused, "broken"),
@@ -109,14 +118,10 @@ struct ClientState {
 fn clients(environment: &Environment) -> Vec<ClientState> {
     let clients = Client::ALL.into_iter();
     let used = clients.filter(|client| client.is_used(environment));
-    let is_there = |plan: Result<SetupPlan, _>| {
-        plan.is_ok_and(|plan: SetupPlan| plan.change() != SetupChange::Nothing)
-    };
     used.map(|client| ClientState {
         client,
-        has_server: is_there(SetupPlan::undo(environment, client, ClientFile::User)),
-        has_hook: client.has_hooks()
-            && is_there(SetupPlan::undo_hook(environment, client, ClientFile::User)),
+        has_server: client.has_server(environment),
+        has_hook: client.has_hook(environment),
     })
     .collect()
 }
@@ -153,6 +158,7 @@ fn cost_text(skills: &Skills) -> String {
 
 fn next_steps(
     summary: &DoctorSummary,
+    waiting: usize,
     is_broken: bool,
     clients: &[ClientState],
 ) -> Vec<(&'static str, &'static str)> {
@@ -163,6 +169,12 @@ fn next_steps(
             "trust",
             "look at the project's skills, and let models have them",
         ),
+        (
+            summary.held > 0,
+            "accept",
+            "look at new skills, and let models have them",
+        ),
+        (waiting > 0, "review", "see what agents propose, and decide"),
         (
             is_broken || summary.refused > 0,
             "doctor",

@@ -1,41 +1,23 @@
 //! `skillfold trust`
 
-use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anstyle::Style;
-use skillfold::core::diagnostic::{Severity, visible};
-use skillfold::core::load::{FileKind, FileList, SkillFile};
 use skillfold::core::read::RefusedFolder;
-use skillfold::core::{Diagnostic, Entry, Error, Limits, Refusal};
+use skillfold::core::{Entry, Error, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
-    CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable,
-    distrust_folder, trust_folder,
+    Environment, Host, NewSkills, Pins, Settings, TrustedFolder, TrustedFolders, TrustedState,
+    accept_skills, check_trustable, distrust_folder, trust_folder, trust_pinned,
 };
 
 use crate::arguments::{Global, Trust};
 use crate::ask::{Answer, ask};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{
-    BOLD, DIM, FindingCounts, GOOD, Output, WARN, display_path, format_finding, paint, pluralize,
-};
-use crate::table::Table;
-
-/// Maximum skills shown before a folder is trusted.
-const MAX_SKILLS: usize = 50;
-
-/// Maximum files of a skill that are looked at for scripts.
-const MAX_FILES: usize = 1_000;
-
-/// Maximum scripts or tools of a skill that are named.
-const MAX_NAMES: usize = 5;
-
-/// Maximum findings shown.
-const MAX_FINDINGS: usize = 50;
+use crate::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
+use crate::review::{show_findings, show_skills};
 
 pub(crate) fn run(
     global: &Global,
@@ -65,22 +47,27 @@ pub(crate) fn run(
 fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
     let trusted = TrustedFolders::load(environment);
     if output.is_json() {
-        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+        output.json(Document::Trusted(Trusted::new(&trusted, environment)))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut number = 0;
     for folder in &trusted.folders {
         let path = display_path(folder.path());
-        match folder.state() {
+        let state = folder.state_with_content(environment);
+        match state {
             TrustedState::Trusted => output.line(path)?,
+            TrustedState::Pinned => output.line(format!("{path}  {}", paint(DIM, state)))?,
             state => output.line(format!("{path}  {}", paint(WARN, state)))?,
         }
+        number += usize::from(matches!(
+            state,
+            TrustedState::Trusted | TrustedState::Pinned
+        ));
     }
     for problem in &trusted.findings {
         host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
-    let folders = trusted.folders.iter();
-    let number = folders.filter(|trusted_folder| trusted_folder.state() == TrustedState::Trusted);
-    let folders = pluralize(number.count(), "folder is", "folders are");
+    let folders = pluralize(number, "folder is", "folders are");
     match trusted.file.filter(|file| file.exists()) {
         Some(file) => output.say(format!("{folders} trusted by {}", display_path(&file))),
         None => output.say(format!("{folders} trusted")),
@@ -109,7 +96,7 @@ fn remove(
     };
     if output.is_json() {
         let trusted = TrustedFolders::load(environment);
-        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+        output.json(Document::Trusted(Trusted::new(&trusted, environment)))?;
         return Ok(ExitCode::SUCCESS);
     }
     output.line(display_path(&removed))?;
@@ -137,20 +124,25 @@ fn add(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let list = TrustedFolders::load(environment);
-    if let Some(trusted_by) = list.find_trusted(folder) {
+    let known = already_trusted(environment, &list, folder, options)?;
+    if let Some(trusted_by) = known {
         if output.is_json() {
-            output.json(Document::Trusted(Trusted::new(&list)))?;
+            output.json(Document::Trusted(Trusted::new(&list, environment)))?;
         } else {
+            let pinned = trusted_by.pins().map_or("", |_| ", pinned");
             let trusted_by = display_path(trusted_by.path());
             output.say(format!(
-                "Nothing to do: it is trusted already, by {trusted_by}"
+                "Nothing to do: it is trusted already, by {trusted_by}{pinned}"
             ));
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let skills = skills_to_accept(folder, start)?;
+    // What is pinned is what is shown, and not what comes while the user reads.
+    let pins = pins(&list, folder, start, options)?;
     // The user must see what they agree to.
     if !output.is_json() || !options.yes {
-        show(folder, start, output)?;
+        show(folder, start, pins.as_ref(), output)?;
     }
     if !options.yes {
         match ask("Trust this folder?", output) {
@@ -166,14 +158,15 @@ fn add(
             }
         }
     }
-    let trusted = trust_folder(environment, folder)?;
+    let trusted = trust_shown(environment, folder, skills, pins.as_ref(), output)?;
     if output.is_json() {
         let trusted = TrustedFolders::load(environment);
-        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+        output.json(Document::Trusted(Trusted::new(&trusted, environment)))?;
     } else {
         let done = paint(GOOD, "Trusted");
+        let pinned = pins.map_or("", |_| ", pinned");
         output.say(format!(
-            "{done}: {}; `skillfold trust --remove` takes it back",
+            "{done}: {}{pinned}; `skillfold trust --remove` takes it back",
             display_path(&trusted)
         ));
     }
@@ -198,8 +191,9 @@ pub(crate) fn offer(
     if is_trusted {
         return Ok(());
     }
+    let shown = skills_to_accept(&folder, environment.directory())?;
     if is_wanted && output.is_json() {
-        trust_folder(environment, &folder)?;
+        trust_shown(environment, &folder, shown, None, output)?;
         return Ok(());
     }
     if is_wanted {
@@ -207,6 +201,7 @@ pub(crate) fn offer(
             folder: None,
             list: false,
             remove: false,
+            pin: false,
             yes: true,
         };
         add(
@@ -239,7 +234,7 @@ pub(crate) fn offer(
     };
     match answer {
         Answer::Yes => {
-            let trusted = trust_folder(environment, &folder)?;
+            let trusted = trust_shown(environment, &folder, shown, None, output)?;
             output.say(format!(
                 "{}: {}",
                 paint(GOOD, "Trusted"),
@@ -252,181 +247,123 @@ pub(crate) fn offer(
     Ok(())
 }
 
-/// Shows what would be trusted: the folder, its skills and their findings.
-fn show(folder: &Path, start: &Path, output: &mut Output) -> Result<(), Failure> {
+/// Returns the entry that trusts the folder already, as the user wants it.
+fn already_trusted<'l>(
+    environment: &Environment,
+    list: &'l TrustedFolders,
+    folder: &Path,
+    options: &Trust,
+) -> Result<Option<&'l TrustedFolder>, Failure> {
+    match list.find_trusted(folder) {
+        Some(trusted_by) if !options.pin => return Ok(Some(trusted_by)),
+        Some(trusted_by) if trusted_by.path() != folder => {
+            let rule = "A folder above it is trusted, whatever is in it; `skillfold trust --list` shows it, and `--remove` takes it back";
+            return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
+        }
+        Some(_) => return Ok(None),
+        None => {}
+    }
+    let pinned = list.find_pinned(folder);
+    Ok(pinned.filter(|entry| entry.state_with_content(environment) == TrustedState::Pinned))
+}
+
+/// Returns the skills to pin: if the user wants it, or if the folder is pinned already.
+fn pins(
+    list: &TrustedFolders,
+    folder: &Path,
+    start: &Path,
+    options: &Trust,
+) -> Result<Option<Pins>, Failure> {
+    if !options.pin && list.find_pinned(folder).is_none() {
+        return Ok(None);
+    }
+    let pins = Pins::of_project(&Environment::from_process(start)?, folder)?;
+    if pins.iter().len() == 0 {
+        let rule = "It has no skills to pin; name a project that has some";
+        return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
+    }
+    Ok(Some(pins))
+}
+
+/// Returns the folders of the skills in a folder that are visible from `start`; none unless new skills are held.
+fn skills_to_accept(folder: &Path, start: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
     let environment = Environment::from_process(start)?;
-    let skills = Host::new(environment)
-        .set("trust_project", "true")
-        .discover()?;
+    if Settings::load(&environment, &[]).new_skills.value != NewSkills::Hold {
+        return Ok(BTreeSet::new());
+    }
+    let host = Host::new(environment).set("trust_project", "true");
+    let skills = host.discover_lenient();
+    let catalog = skills.catalog();
+    let inside = catalog.entries().filter(|entry| is_inside(entry, folder));
+    Ok(inside.filter_map(|entry| entry.real_dir()).collect())
+}
+
+/// Trusts a folder, and accepts the skills in it that the user has seen.
+fn trust_shown(
+    environment: &Environment,
+    folder: &Path,
+    skills: BTreeSet<PathBuf>,
+    pins: Option<&Pins>,
+    output: &mut Output,
+) -> Result<PathBuf, Failure> {
+    let trusted = match pins {
+        Some(pins) => trust_pinned(environment, folder, pins)?,
+        None => trust_folder(environment, folder)?,
+    };
+    if !skills.is_empty() {
+        let number = skills.len();
+        accept_skills(environment, skills)?;
+        let skills = pluralize(number, "skill in it is", "skills in it are");
+        output.say(format!(
+            "{skills} accepted; new ones are held until you run `skillfold accept`"
+        ));
+    }
+    Ok(trusted)
+}
+
+/// Shows what would be trusted: the folder, its skills and their findings.
+fn show(
+    folder: &Path,
+    start: &Path,
+    pins: Option<&Pins>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let environment = Environment::from_process(start)?;
+    let are_held = Settings::load(&environment, &[]).new_skills.value == NewSkills::Hold;
+    let host = Host::new(environment).set("trust_project", "true");
+    let skills = host.set("new_skills", "show").discover()?;
     output.show(paint(BOLD, display_path(folder)))?;
-    show_skills(&skills, folder, output)?;
-    show_findings(&skills, folder, output)?;
-    if folder.join(".git").exists() {
-        output.say("Trust is by path: models get every skill that is in this folder, now or later");
+    let is_inside = |entry: &Entry<'_>| is_inside(entry, folder);
+    let number = show_skills(&skills, is_inside, "skillfold list --scope project", output)?;
+    if number == 0 {
+        output.show("  no skills are visible from here")?;
+    }
+    let name_file = |file: &Path| Some(file.strip_prefix(folder).ok()?.to_owned());
+    show_findings(&skills, name_file, output)?;
+    if pins.is_some() {
+        output.say("Trust is pinned: models get these skills as they are now; if one changes or comes, they get none");
         return Ok(());
     }
-    output.show("  projects in it are not searched; name one to see its skills")?;
-    output.say(
-        "Trust is by path: models get every skill of every project in this folder, now or later",
-    );
+    let is_project = folder.join(".git").exists();
+    if !is_project {
+        output.show("  projects in it are not searched; name one to see its skills")?;
+    }
+    output.say(match (is_project, are_held) {
+        (true, true) => {
+            "Trust is by path: models get the skills above; those that come later are held until you accept them"
+        }
+        (true, false) => "Trust is by path: models get every skill that is in this folder, now or later",
+        (false, true) => {
+            "Trust is by path: models get the skills that you accept, of every project in this folder"
+        }
+        (false, false) => {
+            "Trust is by path: models get every skill of every project in this folder, now or later"
+        }
+    });
     Ok(())
-}
-
-fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
-    let catalog = skills.catalog();
-    let entries: Vec<_> = catalog
-        .entries()
-        .filter(|entry| is_inside(entry, folder))
-        .collect();
-    let shown = &entries[..entries.len().min(MAX_SKILLS)];
-    let files: Vec<_> = shown
-        .iter()
-        .map(|entry| skills.for_user().files(entry.id(), None, MAX_FILES).ok())
-        .collect();
-    let mut table = Table::indented(2);
-    for (entry, files) in shown.iter().zip(&files) {
-        let number = match files {
-            Some(page) => pluralize(page.total, "file", "files"),
-            None => "files unknown".to_owned(),
-        };
-        table.row([
-            (BOLD, visible(entry.id()).into_owned()),
-            (DIM, number),
-            (
-                Style::new(),
-                visible(&entry.manifest().brief()).into_owned(),
-            ),
-        ]);
-    }
-    let lines = table.lines(output.columns());
-    for ((entry, files), line) in shown.iter().zip(&files).zip(lines) {
-        output.show_drawing(line)?;
-        for power in powers(entry, files.as_ref()) {
-            output.show(format!("      {}", paint(WARN, power)))?;
-        }
-    }
-    match entries.len() {
-        0 => output.show("  no skills are visible from here"),
-        number if number > MAX_SKILLS => {
-            let more = number - MAX_SKILLS;
-            output.show(format!(
-                "  and {more} more: `skillfold list --scope project`"
-            ))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns what a skill can do beyond telling a model something.
-fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
-    let mut powers = Vec::new();
-    let list = |words: Vec<Cow<'_, str>>| {
-        let more = words.len().saturating_sub(MAX_NAMES);
-        let names = words[..words.len().min(MAX_NAMES)].join(", ");
-        if more > 0 {
-            format!("{names} and {more} more")
-        } else {
-            names
-        }
-    };
-    let files = files.map_or(&[][..], |page| &page.files);
-    let is_script = |file: &&SkillFile| {
-        file.kind == FileKind::Script || file.path.as_str().starts_with("scripts/")
-    };
-    let scripts = files.iter().filter(is_script);
-    let scripts: Vec<_> = scripts.map(|file| visible(file.path.as_str())).collect();
-    if !scripts.is_empty() {
-        powers.push(format!("has scripts: {}", list(scripts)));
-    }
-    let manifest = entry.manifest();
-    let tools: Vec<_> = manifest
-        .allowed_tools()
-        .iter()
-        .map(|tool| visible(tool))
-        .collect();
-    if !tools.is_empty() {
-        powers.push(format!(
-            "asks for tools without a question: {}",
-            list(tools)
-        ));
-    }
-    if manifest.disable_model_invocation() {
-        powers.push("only a person may start it".to_owned());
-    }
-    for other in entry.shadows() {
-        let root = visible(other.root().label()).into_owned();
-        powers.push(format!(
-            "replaces your `{}` of {root}",
-            visible(&other.manifest().name().to_string())
-        ));
-    }
-    powers
 }
 
 fn is_inside(entry: &Entry<'_>, folder: &Path) -> bool {
     let location = entry.root().source().location();
     location.is_some_and(|location| location.starts_with(folder))
-}
-
-fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
-    let profile = skills.report().settings.profile.value;
-    let targets = CheckTarget::all_in(&skills.catalog()).into_iter();
-    let mut shown: Vec<(PathBuf, Diagnostic)> = Vec::new();
-    let mut not_shown = FindingCounts::default();
-    let mut style = 0;
-    for target in targets.filter(|target| target.file().starts_with(folder)) {
-        let file = relative_path(folder, target.file());
-        let checked = match target.check(profile, &Limits::default()) {
-            Ok(checked) => checked,
-            Err(error) => {
-                output.show(format!("  {}: {}", display_path(&file), error.with_cause()))?;
-                continue;
-            }
-        };
-        let findings = checked.findings.into_iter();
-        // The rest is style, which is no reason for or against trust.
-        let matters = |finding: &Diagnostic| {
-            finding.code.is_about_safety() || finding.severity == Severity::Error
-        };
-        for finding in findings.filter(|finding| finding.severity > Severity::Info) {
-            if matters(&finding) {
-                shown.push((file.clone(), finding));
-            } else {
-                style += 1;
-            }
-        }
-        // Safety findings come first, then by severity: many minor findings must not hide them.
-        shown.sort_by_key(|(_, finding)| {
-            Reverse((finding.code.is_about_safety(), finding.severity))
-        });
-        for (_, finding) in shown.drain(shown.len().min(MAX_FINDINGS)..) {
-            not_shown.add(&finding);
-        }
-    }
-    for (file, finding) in &shown {
-        output.show(format!(
-            "  {}: {}",
-            display_path(file),
-            format_finding(finding)
-        ))?;
-    }
-    if !not_shown.is_empty() {
-        not_shown.print("  ", output)?;
-        output.show("  `skillfold check` shows them")?;
-    }
-    if style > 0 {
-        let style = pluralize(style, "warning", "warnings");
-        output.show(paint(
-            DIM,
-            format!("  {style} of style and format; `skillfold check` shows them"),
-        ))?;
-    }
-    Ok(())
-}
-
-fn relative_path(folder: &Path, file: PathBuf) -> PathBuf {
-    match file.strip_prefix(folder) {
-        Ok(relative) => relative.to_owned(),
-        Err(_) => file,
-    }
 }

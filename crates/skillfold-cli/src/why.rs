@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 
 use skillfold::core::diagnostic::visible;
+use skillfold::core::explain::UnmatchedReason;
 use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, Error};
+use skillfold::store::Waiting;
 use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
-use skillfold::{HookPrompt, HookPromptSkill};
+use skillfold::{HookPrompt, HookPromptSkill, Skills};
 
 use crate::arguments::{self, Global};
+use crate::choose;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, paint, pluralize};
@@ -40,23 +43,41 @@ pub(crate) fn run(
     let mut session = skills.session(policy, ContextLifetime::History);
     // As for a model: a skill that is already listed is not announced again.
     session.listing();
-    let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
+    let (mut ids, mut absent) = (Vec::new(), Vec::new());
+    for named in &options.skill {
+        if is_proposed(&skills, named) {
+            absent.push(Unmatched::absent(named, UnmatchedReason::Proposed));
+            continue;
+        }
+        let named = Some(&**named).filter(|id| !id.is_empty());
+        ids.push(choose::skill_id(named, &skills.catalog(), output)?);
+    }
+    let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
     let mut explanation = session.why(request, &ids)?;
-    if explanation.turn.decisions.is_empty() && ids.is_empty() {
+    if explanation.turn.decisions.is_empty() && options.skill.is_empty() {
         // Nothing was chosen: say how far the nearest skills were from it.
         let nearest = skills.search(request, MAX_NEAREST);
         let ids: Vec<_> = nearest.hits.iter().map(|hit| &*hit.id).collect();
         explanation = session.why(request, &ids)?;
     }
-    let why = Why::new(request, session.policy(), &explanation);
+    let mut why = Why::new(request, session.policy(), &explanation);
+    why.unmatched.extend(absent);
     if output.is_json() {
         output.json(Document::Why(Box::new(why)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&why, ids.is_empty(), options.numbers, output)?;
+    print(&why, options.skill.is_empty(), options.numbers, output)?;
     host::say_search_problem(&skills, output);
-    host::say_untrusted(&skills.catalog(), output);
+    host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether there is no such skill, but an agent has proposed it.
+fn is_proposed(skills: &Skills, id: &str) -> bool {
+    let is_meant =
+        |waiting: &Waiting| waiting.proposal.base.is_none() && waiting.proposal.skill == id;
+    let waiting = || skills.waiting_proposals().unwrap_or_default();
+    skills.catalog().get(id).is_none() && waiting().iter().any(is_meant)
 }
 
 fn print(why: &Why, is_unasked: bool, numbers: bool, output: &mut Output) -> Result<(), Failure> {

@@ -147,12 +147,16 @@ codes! {
         "Write `true` or `false`";
     VersionForm "SF204" Info "The version is not a semantic version",
         "Write three numbers with dots, such as `1.0.0`";
-    ToolsetForm "SF205" Warning "A toolset is not written as `path:Name`",
+    ToolsetForm "SF205" Warning "A toolset is not written as `path:Name`, with a path inside the skill",
         "Write the path inside the skill, a colon, and the exported name";
     TriggerForm "SF206" Warning "A key under `triggers` is not known; it is kept but not used",
         "Use `keywords`, `verbs` or `patterns`";
     Oversize "SF207" Warning "The file is larger than an agent should load at once",
         "Split the skill, or move detail into files under `references/`";
+    EngineForm "SF208" Warning "The versions of a program under `engines` cannot be read; they are kept but not checked",
+        "Write comparisons such as `>=2.0` or `>=2.0, <3`";
+    ScriptPath "SF209" Warning "An entry under `scripts` is not the path of a file inside the skill",
+        "Write a path such as `scripts/run.py`, or a mapping with `path`";
 
     // The specification's rules.
     NameLength "SF301" Error "The name is longer than 64 characters",
@@ -242,6 +246,8 @@ codes! {
         "Move detail into files under `references/`; instructions that are not read whole are not loaded";
     Unavailable "SF519" Error "A folder or a file cannot be read right now; skills that were known there stay as they were",
         "It is tried again; if it stays, check the disk, the network and the limit on open files";
+    KeptAside "SF520" Warning "An edit came while its skill was being changed, and was kept in a folder of its own",
+        "Copy what you need into the skill, then delete the folder";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",
@@ -254,6 +260,10 @@ codes! {
         "Review the skill; if it is good, trust its project with `skillfold trust`";
     Disabled "SF605" Info "The skill is disabled",
         "Add it to `enable` in the settings, or take it out of `disable`";
+    Held "SF606" Info "The skill is not accepted, and new skills are held; it is given to no model",
+        "Review the skill; if it is good, accept it with `skillfold accept`";
+    VersionMismatch "SF607" Warning "The skill needs another version of this engine or of its host",
+        "Update the program or the skill; the setting `version_mismatch` says whether models get it all the same";
 
     // Settings.
     UnknownSetting "SF701" Warning "A setting is not known",
@@ -268,14 +278,16 @@ codes! {
         "Create the folder, or correct the path";
     PatternMatchesNothing "SF706" Warning "A setting enables or disables a skill that does not exist",
         "Correct the name, or remove it";
-    TrustUnreadable "SF707" Warning "The list of trusted folders, or an entry of it, is not valid",
-        "Correct the list, or remove the folder and trust it again; an invalid entry trusts nothing";
+    TrustUnreadable "SF707" Warning "The list of trusted folders or of accepted skills, or an entry of it, is not valid",
+        "Correct the list, or remove the entry, then trust or accept it again; an invalid entry does neither";
     TrustedFolderReplaced "SF708" Warning "A trusted folder was replaced by another one",
         "Review its skills, then trust it again with `skillfold trust`";
-    TrustListUnsafe "SF709" Warning "The list of trusted folders, or the user's settings, belong to another user or are writable by others; they trust nothing",
+    TrustListUnsafe "SF709" Warning "The list of trusted folders or of accepted skills, or the user's settings, belong to another user or are writable by others; they trust and accept nothing",
         "Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file";
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
+    PinnedContentChanged "SF711" Warning "A folder was trusted with the skills that it had, and has others now; it is not trusted",
+        "Review its skills, then trust it again with `skillfold trust`";
 
     // Triggers.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",

@@ -51,6 +51,10 @@ pub enum Refusal {
     Untrusted,
     /// The skill is disabled.
     Disabled,
+    /// The user has not accepted the skill.
+    Held,
+    /// The skill needs another version of a program.
+    Incompatible,
     /// The path is not one inside a skill.
     Traversal,
     /// A link is in the way, or the file has several hard links.
@@ -67,6 +71,12 @@ pub enum Refusal {
     Write,
     /// The folder must not be trusted.
     Trust,
+    /// The skill must not be accepted.
+    Accept,
+    /// The user has not allowed the skill to run.
+    NotAllowed,
+    /// The change must not be approved, or not by these means.
+    Approval,
 }
 
 impl Refusal {
@@ -75,6 +85,8 @@ impl Refusal {
         match self {
             Self::Untrusted => "untrusted",
             Self::Disabled => "disabled",
+            Self::Held => "held",
+            Self::Incompatible => "incompatible",
             Self::Traversal => "traversal",
             Self::Link => "link",
             Self::NotAFile => "not_a_file",
@@ -83,6 +95,9 @@ impl Refusal {
             Self::NotPublishable => "not_publishable",
             Self::Write => "write",
             Self::Trust => "trust",
+            Self::Accept => "accept",
+            Self::NotAllowed => "not_allowed",
+            Self::Approval => "approval",
         }
     }
 }
@@ -128,11 +143,13 @@ impl Error {
         error
     }
 
-    /// Creates an error for something that a rule forbids to open, write or trust; `rule` states the rule as a sentence.
+    /// Creates an error for something that a rule forbids to open, write, trust or accept; `rule` states the rule as a sentence.
     pub fn refused(what: impl AsRef<str>, refusal: Refusal, rule: &'static str) -> Self {
         let action = match refusal {
             Refusal::Write => "write",
             Refusal::Trust => "trust",
+            Refusal::Accept => "accept",
+            Refusal::NotAllowed => "run",
             _ => "open",
         };
         let message = format!("Refused to {action} `{}`", what.as_ref());

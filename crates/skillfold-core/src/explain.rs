@@ -76,8 +76,15 @@ pub struct UnmatchedSkill {
 pub enum UnmatchedReason {
     /// Its folder is not trusted.
     Untrusted,
+    /// The user has not accepted it.
+    Held,
+    /// An agent has proposed it as a new skill, and nobody has approved it. The session never says this; whoever knows
+    /// the proposals does.
+    Proposed,
     /// It is disabled.
     Disabled,
+    /// It needs another version of a program.
+    Incompatible,
     /// Another skill has its name.
     Shadowed,
     /// Only the user may start it.
@@ -99,7 +106,10 @@ impl UnmatchedReason {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Untrusted => "untrusted",
+            Self::Held => "held",
+            Self::Proposed => "proposed",
             Self::Disabled => "disabled",
+            Self::Incompatible => "incompatible",
             Self::Shadowed => "shadowed",
             Self::PersonOnly => "person_only",
             Self::NotVisible => "unseen",
@@ -114,7 +124,10 @@ impl UnmatchedReason {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Untrusted => "its folder is not trusted",
+            Self::Held => "it is new and held",
+            Self::Proposed => "it is proposed, and nobody has approved it",
             Self::Disabled => "it is disabled",
+            Self::Incompatible => "it needs another version of a program",
             Self::Shadowed => "another skill has its name",
             Self::PersonOnly => "only a person may start it",
             Self::NotVisible => "this conversation may not see it",
@@ -131,8 +144,13 @@ impl UnmatchedReason {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
+            Self::Held => "review the skill, then accept it with `skillfold accept`",
+            Self::Proposed => "look at it with `skillfold review`",
             Self::Disabled => {
                 "enable it in your settings; `skillfold doctor` shows which setting disables it"
+            }
+            Self::Incompatible => {
+                "update the program, which `skillfold show` names, or set `version_mismatch` to `warn`"
             }
             Self::Shadowed => "give it another name, or load it by its id",
             Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",
@@ -190,7 +208,9 @@ impl Session {
         let finder = policy.finder(matcher);
         let reason = match entry.status() {
             Status::Untrusted => UnmatchedReason::Untrusted,
+            Status::Held => UnmatchedReason::Held,
             Status::Disabled => UnmatchedReason::Disabled,
+            Status::Incompatible => UnmatchedReason::Incompatible,
             Status::Shadowed => UnmatchedReason::Shadowed,
             Status::Active if entry.manifest().disable_model_invocation() => {
                 UnmatchedReason::PersonOnly

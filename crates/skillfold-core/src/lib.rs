@@ -52,6 +52,8 @@ mod cache;
 
 mod limits;
 
+mod time;
+
 pub mod text;
 
 mod excerpt;

@@ -56,6 +56,9 @@ pub struct Session {
     /// The ids that the conversation may see; `None` if it may see all.
     #[serde(rename = "only")]
     visible: Option<BTreeSet<Box<str>>>,
+    /// The ids that the conversation may not see although it may see others.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    hidden: BTreeSet<Box<str>>,
     /// How skills were chosen, for feedback that comes later.
     #[serde(default, skip_serializing_if = "Choices::is_empty")]
     chosen: Choices,
@@ -135,6 +138,19 @@ impl Session {
             });
         }
         self
+    }
+
+    /// Returns the conversation without some skills, such as those that do not fit its client: it may see no skill with one of
+    /// these ids.
+    #[must_use]
+    pub fn without(mut self, ids: impl IntoIterator<Item = Box<str>>) -> Self {
+        self.hidden.extend(ids);
+        self
+    }
+
+    /// Returns the ids that the conversation goes [without](Self::without).
+    pub fn hidden(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.hidden.iter().map(|id| &**id)
     }
 
     /// Starts a conversation within this one that may see only the skills with these ids. Fails if this conversation
@@ -387,7 +403,7 @@ impl Session {
 
     /// Returns whether the conversation may see only some of the skills.
     pub fn is_restricted(&self) -> bool {
-        self.visible.is_some()
+        self.visible.is_some() || !self.hidden.is_empty()
     }
 
     /// Returns whether the model got a skill's instructions, of whatever revision, and still has them.
@@ -478,9 +494,8 @@ impl Memory for Session {
     }
 
     fn may_see(&self, id: &str) -> bool {
-        self.visible
-            .as_ref()
-            .is_none_or(|visible| visible.contains(id))
+        let visible = self.visible.as_ref();
+        visible.is_none_or(|visible| visible.contains(id)) && !self.hidden.contains(id)
     }
 
     fn repeated(&self) -> Vec<RepeatedSkill> {

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub use crate::invisible::{hidden_characters, is_invisible};
+pub use crate::time::{utc, utc_ms};
 
 /// Marks text that was left out.
 pub const ELLIPSIS: char = '…';

@@ -140,6 +140,12 @@ impl Conversation {
         given.bytes += bytes;
         given.session.record_answer(answer);
     }
+
+    /// Returns the conversation, if something was loaded in it.
+    pub(crate) fn session(&self) -> Option<Session> {
+        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        given.as_ref().map(|given| given.session.clone())
+    }
 }
 
 #[cfg(test)]

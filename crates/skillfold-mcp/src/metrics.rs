@@ -16,6 +16,8 @@ pub(crate) enum Method {
     SearchTool,
     LoadTool,
     ReadTool,
+    ProposeTool,
+    RunTool,
     UnknownTool,
     ListPrompts,
     GetPrompt,
@@ -29,12 +31,14 @@ pub(crate) enum Method {
 }
 
 /// The method and tool labels, with the tool's default name.
-const LABELS: [(Method, &str, &str); 15] = [
+const LABELS: [(Method, &str, &str); 17] = [
     (Method::ListTools, "tools/list", ""),
     (Method::ListSkillsTool, "tools/call", "list_skills"),
     (Method::SearchTool, "tools/call", "search_skills"),
     (Method::LoadTool, "tools/call", "load_skill"),
     (Method::ReadTool, "tools/call", "read_skill_resource"),
+    (Method::ProposeTool, "tools/call", "propose_skill_update"),
+    (Method::RunTool, "tools/call", "run_skill_script"),
     (Method::UnknownTool, "tools/call", "unknown"),
     (Method::ListPrompts, "prompts/list", ""),
     (Method::GetPrompt, "prompts/get", ""),

@@ -14,6 +14,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use skillfold::store::Author;
 use skillfold::{Session, Skills, Tool, ToolAnswer};
 
 use crate::conversation::{Conversations, conversation_id, record_shared};
@@ -90,8 +91,22 @@ impl Server {
         &self,
         client: Option<Implementation>,
     ) -> Result<Arc<ClientInstructions>, ErrorData> {
-        let read = move |shared: &ServerState| shared.current_view().for_client(client.as_ref());
+        let read = move |shared: &ServerState| {
+            let view = shared.current_view(client.as_ref());
+            view.for_client(client.as_ref())
+        };
         self.shared.run_blocking(read).await
+    }
+
+    /// Returns what a client gets before any request, and logs which skills do not fit it.
+    async fn introduce(
+        &self,
+        client: Option<Implementation>,
+    ) -> Result<Arc<ClientInstructions>, ErrorData> {
+        if let Some(client) = &client {
+            self.shared.view(None).await?.log_mismatches(client);
+        }
+        self.for_client(client).await
     }
 
     /// Records what an answer gave for the hooks of the same user. Returns true if one of them gave it to the model before.
@@ -114,6 +129,39 @@ impl Server {
         tokio::task::spawn_blocking(record).await.unwrap_or(false)
     }
 
+    /// Returns the tools of the skills that a conversation has loaded.
+    async fn skill_tools(
+        &self,
+        meta: &RequestMetaObject,
+    ) -> Result<Vec<rmcp::model::Tool>, ErrorData> {
+        let Some(session) = self.conversations.get(meta).session() else {
+            return Ok(Vec::new());
+        };
+        let structured = self.shared.options.structured;
+        let list = move |_: &ServerState| {
+            let tools = session.skill_tools().into_iter();
+            tools
+                .map(|tool| tools::definition(tool, structured))
+                .collect()
+        };
+        self.shared.read_blocking(list).await
+    }
+
+    /// Returns the arguments of `call_skill_tool` for a call of a tool of a skill that the conversation has loaded.
+    async fn skill_call(
+        &self,
+        meta: &RequestMetaObject,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<Option<Value>, ErrorData> {
+        let Some(session) = self.conversations.get(meta).session() else {
+            return Ok(None);
+        };
+        let (name, arguments) = (name.to_owned(), arguments.clone());
+        let find = move |_: &ServerState| session.skill_tool(&name, &arguments);
+        self.shared.read_blocking(find).await
+    }
+
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
     async fn read_whole_file<T: Send + 'static>(
         &self,
@@ -132,6 +180,13 @@ impl Server {
 }
 
 /// Returns the cursor of a request.
+/// Returns who a client's model is, for what it proposes.
+fn author(context: &RequestContext<RoleServer>) -> Author {
+    let client = context.client_info();
+    let name = client.map_or_else(|| "agent".to_owned(), |client| client.name);
+    Author::named(name).in_session(conversation_id(&context.meta))
+}
+
 fn cursor(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !is_cursor(&cursor) => {
@@ -165,7 +220,7 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut info = self.negotiate_initialize(&request)?;
-        let client = self.for_client(Some(request.client_info)).await?;
+        let client = self.introduce(Some(request.client_info)).await?;
         info.instructions.clone_from(&client.text);
         Ok(info)
     }
@@ -175,7 +230,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
         let mut info = self.get_info();
-        let client = self.for_client(context.client_info()).await?;
+        let client = self.introduce(context.client_info()).await?;
         info.instructions.clone_from(&client.text);
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info))
@@ -207,7 +262,8 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         self.measure(Method::ListTools, async {
             let client = self.for_client(context.client_info()).await?;
-            let tools = client.tools.clone();
+            let mut tools = client.tools.clone();
+            tools.extend(self.skill_tools(&context.meta).await?);
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
@@ -221,29 +277,49 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (start, shared) = (Instant::now(), &self.shared);
-        let view = shared.view().await?;
-        let tool = view.session.tool(&request.name);
+        let client = context.client_info();
+        let view = shared.view(client.as_ref()).await?;
+        let mut arguments = Value::Object(request.arguments.unwrap_or_default());
+        let mut tool = view.session.tool(&request.name);
+        if tool.is_none()
+            && let Some(call) = self
+                .skill_call(&context.meta, &request.name, &arguments)
+                .await?
+        {
+            (tool, arguments) = (Some(Tool::CallTool), call);
+        }
         let Some(tool) = tool.filter(|_| view.has_skills) else {
             let metrics = &shared.metrics;
             metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
             let unknown = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
         let bytes = arguments.to_string().len();
         let answer = if let Some(answer) = view.session.quick_answer(tool, &arguments) {
             answer
         } else {
             // The view is taken again: the one from before the wait may be outdated.
-            let call =
-                move |shared: &ServerState| shared.current_view().session.answer(tool, arguments);
+            let author = author(&context);
+            let call = move |shared: &ServerState| {
+                let view = shared.current_view(client.as_ref());
+                if tool.only_reads() {
+                    return view.session.answer(tool, arguments);
+                }
+                let session = view.session.clone().with_author(author);
+                session.answer(tool, arguments)
+            };
             match tool {
                 Tool::Search | Tool::List => shared.search_blocking(call).await?,
+                Tool::RunScript | Tool::CallTool => shared.run_script(call).await?,
                 _ => shared.read_blocking(call).await?,
             }
         };
         let conversation = self.conversations.get(&context.meta);
         conversation.record(&view.session, &answer, bytes);
+        if answer.gives_skill() && !self.skill_tools(&context.meta).await?.is_empty() {
+            // A client that does not listen reaches them by `call_skill_tool`.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
         let is_there = answer.gives_skill()
             && self
                 .record_shared(&context.meta, &view.session, &answer)
@@ -266,11 +342,13 @@ impl ServerHandler for Server {
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.measure(Method::ListPrompts, async {
-            let cursor = cursor(request)?;
-            let list = move |shared: &ServerState| prompts::list(shared, cursor.as_deref());
+            let (client, cursor) = (context.client_info(), cursor(request)?);
+            let list = move |shared: &ServerState| {
+                prompts::list(shared, client.as_ref(), cursor.as_deref())
+            };
             let listed = self.shared.run_blocking(list).await?;
             Ok(listed
                 .with_ttl_ms(TTL_MS)
@@ -286,9 +364,10 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
         self.measure(Method::GetPrompt, async {
+            let client = context.client_info();
             let result = self
                 .read_whole_file(&context, move |shared| {
-                    prompts::get(shared, &name, &arguments)
+                    prompts::get(shared, client.as_ref(), &name, &arguments)
                 })
                 .await??;
             Ok(result.into())
@@ -299,12 +378,14 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.measure(Method::ListResources, async {
-            let cursor = cursor(request)?;
+            let (client, cursor) = (context.client_info(), cursor(request)?);
             self.shared
-                .read_blocking(move |shared| resources::list(shared, cursor.as_deref()))
+                .read_blocking(move |shared| {
+                    resources::list(shared, client.as_ref(), cursor.as_deref())
+                })
                 .await
         })
         .await
@@ -313,9 +394,11 @@ impl ServerHandler for Server {
     async fn list_resource_templates(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = self.shared.run_blocking(resources::templates);
+        let client = context.client_info();
+        let templates = move |shared: &ServerState| resources::templates(shared, client.as_ref());
+        let templates = self.shared.run_blocking(templates);
         self.measure(Method::ListTemplates, templates).await
     }
 
@@ -325,9 +408,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.measure(Method::ReadResource, async {
+            let client = context.client_info();
             let result = self
                 .read_whole_file(&context, move |shared| {
-                    resources::read(shared, &request.uri)
+                    resources::read(shared, client.as_ref(), &request.uri)
                 })
                 .await??;
             Ok(result.into())
@@ -343,10 +427,12 @@ impl ServerHandler for Server {
         if request.method == TOO_LONG_METHOD {
             return Err(too_long_error());
         }
-        let version = context.protocol_version();
+        let (version, client) = (context.protocol_version(), context.client_info());
         self.measure(Method::custom(&request.method), async {
             self.shared
-                .read_blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
+                .read_blocking(move |shared| {
+                    sep2640::answer(shared, client.as_ref(), &request, version.as_ref())
+                })
                 .await?
         })
         .await

@@ -8,6 +8,7 @@ use std::thread;
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, Tool};
 use skillfold::core::bind::Visibility;
+use skillfold::core::diagnostic::visible;
 use skillfold::core::disclose::Listing;
 use skillfold::core::{Agent, Budget, Catalog, ContextLifetime};
 use skillfold::{Client, Session, Skills};
@@ -23,6 +24,9 @@ use crate::tools;
 /// each.
 const MAX_CONCURRENT_READS: usize = 8;
 
+/// Maximum scripts and tools of skills that run at the same time.
+const MAX_SCRIPTS: usize = 4;
+
 /// State shared by all connections.
 #[derive(Debug)]
 pub(crate) struct ServerState {
@@ -32,6 +36,7 @@ pub(crate) struct ServerState {
     pub(crate) options: Options,
     read_permits: Arc<Semaphore>,
     search_permits: Arc<Semaphore>,
+    script_permits: Arc<Semaphore>,
     view: Mutex<Option<Arc<SnapshotView>>>,
 }
 
@@ -47,12 +52,59 @@ pub(crate) struct SnapshotView {
     structured: bool,
     /// The instructions for each kind of client that was seen.
     instructions: Mutex<HashMap<ClientKind, Arc<ClientInstructions>>>,
+    /// Whether a skill states the versions that it needs.
+    has_requirements: bool,
+    /// The views of clients that skills are hidden from because of their versions, by the ids of these skills.
+    for_versions: Mutex<HashMap<Vec<Box<str>>, Arc<Self>>>,
 }
 
 /// A kind of client: its id, if it is known, and the budget of its listing.
 type ClientKind = (Option<&'static str>, Budget);
 
 impl SnapshotView {
+    /// Returns the view of a client: without the skills that need another version of it, if the settings hide these.
+    fn for_version(self: Arc<Self>, client: Option<&Implementation>) -> Arc<Self> {
+        let Some(client) = client.filter(|_| self.has_requirements) else {
+            return self;
+        };
+        let session = self.session.clone();
+        let session = session.for_client(&client.name, &client.version);
+        let hidden: Vec<Box<str>> = session.state().hidden().map(Into::into).collect();
+        if hidden.is_empty() {
+            return self;
+        }
+        let mut views = lock(&self.for_versions);
+        let view = views.entry(hidden).or_insert_with(|| {
+            Arc::new(Self {
+                has_skills: !session.tools().is_empty(),
+                session,
+                catalog: Arc::clone(&self.catalog),
+                structured: self.structured,
+                instructions: Mutex::default(),
+                has_requirements: false,
+                for_versions: Mutex::default(),
+            })
+        });
+        Arc::clone(view)
+    }
+
+    /// Logs which skills need another version of a client.
+    pub(crate) fn log_mismatches(&self, client: &Implementation) {
+        if !self.has_requirements {
+            return;
+        }
+        for (id, mismatch) in self
+            .session
+            .version_mismatches(&client.name, &client.version)
+        {
+            tracing::warn!(
+                skill = &*visible(&id),
+                why = mismatch.to_string(),
+                "a skill does not fit this client"
+            );
+        }
+    }
+
     /// Returns what a client gets: as much of a listing as it keeps, and nothing that it lists itself.
     pub(crate) fn for_client(&self, info: Option<&Implementation>) -> Arc<ClientInstructions> {
         let client = info.and_then(|info| Client::from_info(&info.name));
@@ -101,6 +153,7 @@ impl ServerState {
             options,
             read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
             search_permits: Arc::new(Semaphore::new(cores)),
+            script_permits: Arc::new(Semaphore::new(MAX_SCRIPTS)),
             view: Mutex::default(),
         }
     }
@@ -122,6 +175,15 @@ impl ServerState {
         act: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         self.run_with_permit(&self.read_permits, act).await
+    }
+
+    /// Runs `act`, which runs a script or a tool of a skill, on a blocking thread. That may take a minute, so it takes no turn
+    /// of the others; only a few run at the same time.
+    pub(crate) async fn run_script<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        self.run_with_permit(&self.script_permits, act).await
     }
 
     /// Runs `act`, which searches, on a blocking thread. As many run at the same time as there are cores: more would only
@@ -149,16 +211,24 @@ impl ServerState {
         .await
     }
 
-    /// Returns the view of the current snapshot. It is built on a blocking thread if the snapshot changed.
-    pub(crate) async fn view(self: &Arc<Self>) -> Result<Arc<SnapshotView>, ErrorData> {
-        match self.built_view() {
-            Some(view) => Ok(view),
-            None => self.run_blocking(Self::current_view).await,
-        }
+    /// Returns a client's view of the current snapshot. It is built on a blocking thread if the snapshot changed.
+    pub(crate) async fn view(
+        self: &Arc<Self>,
+        client: Option<&Implementation>,
+    ) -> Result<Arc<SnapshotView>, ErrorData> {
+        let view = match self.built_view() {
+            Some(view) => view,
+            None => self.run_blocking(Self::snapshot_view).await?,
+        };
+        Ok(view.for_version(client))
     }
 
-    /// Returns the view of the current snapshot, after checking that what it serves is still trusted. Reads files.
-    pub(crate) fn current_view(&self) -> Arc<SnapshotView> {
+    /// Returns a client's view of the current snapshot, after checking that what it serves is still trusted. Reads files.
+    pub(crate) fn current_view(&self, client: Option<&Implementation>) -> Arc<SnapshotView> {
+        self.snapshot_view().for_version(client)
+    }
+
+    fn snapshot_view(&self) -> Arc<SnapshotView> {
         let catalog = self.skills.catalog();
         if let Some(view) = self.built_view() {
             return view;
@@ -202,8 +272,10 @@ impl ServerState {
             has_skills: !session.tools().is_empty(),
             structured: self.options.structured,
             session,
+            has_requirements: catalog.has_version_requirements(),
             catalog,
             instructions: Mutex::default(),
+            for_versions: Mutex::default(),
         }
     }
 }

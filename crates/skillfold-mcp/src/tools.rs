@@ -12,10 +12,12 @@ use crate::metrics::Method;
 /// What the search of a client finds the tools by.
 const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load and read them";
 
-fn definition(definition: ToolDefinition, structured: bool) -> Tool {
+pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
+    let runs = matches!(definition.tool, Kind::RunScript | Kind::CallTool);
     let annotations = ToolAnnotations::with_title(definition.title)
-        .read_only(true)
-        .idempotent(true)
+        .read_only(definition.tool.only_reads())
+        .destructive(false)
+        .idempotent(!runs)
         .open_world(false);
     let tool = Tool::new(
         definition.name,
@@ -58,6 +60,8 @@ pub(crate) fn method(tool: Kind) -> Method {
         Kind::List => Method::ListSkillsTool,
         Kind::Search => Method::SearchTool,
         Kind::Read => Method::ReadTool,
+        Kind::ProposeUpdate | Kind::ProposeNew => Method::ProposeTool,
+        Kind::RunScript | Kind::CallTool => Method::RunTool,
         _ => Method::LoadTool,
     }
 }

@@ -16,6 +16,8 @@ use skillfold::Environment;
 pub enum Client {
     /// Claude Code.
     ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
     /// Codex.
     Codex,
     /// Cursor.
@@ -28,6 +30,10 @@ pub enum Client {
     Gemini,
     /// Visual Studio Code.
     VsCode,
+    /// Windsurf, now called Devin Desktop.
+    Windsurf,
+    /// Zed.
+    Zed,
 }
 
 /// Which configuration file of a client to change.
@@ -51,28 +57,38 @@ pub(crate) enum Format {
 /// How long Goose waits for an answer.
 const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 
+/// Where the package of Claude Desktop for Windows has its configuration, below `LOCALAPPDATA`. Windows shows the package
+/// this folder in place of `APPDATA`.
+const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
+
 impl Client {
     /// All clients, in the order of their names.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::ClaudeCode,
+        Self::ClaudeDesktop,
         Self::Codex,
         Self::Cursor,
         Self::Gemini,
         Self::Goose,
         Self::OpenCode,
         Self::VsCode,
+        Self::Windsurf,
+        Self::Zed,
     ];
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
+            Self::ClaudeDesktop => "claude-desktop",
             Self::Codex => "codex",
             Self::Cursor => "cursor",
             Self::Goose => "goose",
             Self::OpenCode => "opencode",
             Self::Gemini => "gemini",
             Self::VsCode => "vscode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
         }
     }
 
@@ -80,18 +96,21 @@ impl Client {
     pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
             Self::Codex => "Codex",
             Self::Cursor => "Cursor",
             Self::Goose => "Goose",
             Self::OpenCode => "opencode",
             Self::Gemini => "Gemini CLI",
             Self::VsCode => "VS Code",
+            Self::Windsurf => "Windsurf",
+            Self::Zed => "Zed",
         }
     }
 
     /// Returns whether a project can have a configuration for the client.
     pub const fn has_project_file(self) -> bool {
-        !matches!(self, Self::Goose)
+        !matches!(self, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
     }
 
     /// Returns whether the user has the client, by its configuration.
@@ -117,19 +136,29 @@ impl Client {
         match self {
             Self::Codex => Format::Toml,
             Self::Goose => Format::Yaml,
-            Self::ClaudeCode | Self::Cursor | Self::OpenCode | Self::Gemini | Self::VsCode => {
-                Format::Json
-            }
+            Self::ClaudeCode
+            | Self::ClaudeDesktop
+            | Self::Cursor
+            | Self::OpenCode
+            | Self::Gemini
+            | Self::VsCode
+            | Self::Windsurf
+            | Self::Zed => Format::Json,
         }
     }
 
     /// Returns the path of keys to the servers in the configuration `value`.
     pub(crate) fn server_keys(self, value: &Value) -> &'static [&'static str] {
         match self {
-            Self::ClaudeCode | Self::Cursor | Self::Gemini => &["mcpServers"],
+            Self::ClaudeCode
+            | Self::ClaudeDesktop
+            | Self::Cursor
+            | Self::Gemini
+            | Self::Windsurf => &["mcpServers"],
             Self::Codex => &["mcp_servers"],
             Self::Goose => &["extensions"],
             Self::VsCode => &["servers"],
+            Self::Zed => &["context_servers"],
             Self::OpenCode => match value.pointer("/mcp/servers") {
                 // Version 2 nests servers one level deeper. In version 1, an entry with a `type` is a server that is
                 // itself named `servers`.
@@ -154,7 +183,9 @@ impl Client {
                 ("command", text(command)),
                 ("args", args),
             ],
-            Self::Gemini | Self::Codex => vec![("command", text(command)), ("args", args)],
+            Self::ClaudeDesktop | Self::Codex | Self::Gemini | Self::Windsurf | Self::Zed => {
+                vec![("command", text(command)), ("args", args)]
+            }
             Self::OpenCode => {
                 serve.insert(0, command.to_owned());
                 vec![("type", text("local")), ("command", Field::List(serve))]
@@ -193,8 +224,25 @@ impl Client {
             folder.or_else(|| below(default))
         };
         let config = || folder("XDG_CONFIG_HOME", ".config");
+        // Where programs with windows have their folders.
+        let application = |name: &str| {
+            Some(if cfg!(windows) {
+                environment.folder_variable("APPDATA")?.join(name)
+            } else if cfg!(target_os = "macos") {
+                below("Library/Application Support")?.join(name)
+            } else {
+                config()?.join(name)
+            })
+        };
         Some(match self {
             Self::ClaudeCode => folder("CLAUDE_CONFIG_DIR", "")?.join(".claude.json"),
+            Self::ClaudeDesktop => {
+                let package = environment.folder_variable("LOCALAPPDATA");
+                let package = package.map(|folder| folder.join(CLAUDE_DESKTOP_PACKAGE));
+                let folder = package.filter(|folder| folder.exists());
+                let folder = folder.or_else(|| application("Claude"))?;
+                folder.join("claude_desktop_config.json")
+            }
             Self::Codex => folder("CODEX_HOME", ".codex")?.join("config.toml"),
             Self::Cursor => below(".cursor/mcp.json")?,
             Self::Gemini => below(".gemini/settings.json")?,
@@ -203,13 +251,11 @@ impl Client {
                 .join("Block/goose/config/config.yaml"),
             Self::Goose => config()?.join("goose/config.yaml"),
             Self::OpenCode => opencode_file(&config()?.join("opencode")),
-            Self::VsCode if cfg!(windows) => environment
-                .folder_variable("APPDATA")?
-                .join("Code/User/mcp.json"),
-            Self::VsCode if cfg!(target_os = "macos") => {
-                below("Library/Application Support/Code/User/mcp.json")?
-            }
-            Self::VsCode => config()?.join("Code/User/mcp.json"),
+            Self::VsCode => application("Code")?.join("User/mcp.json"),
+            Self::Windsurf => below(".codeium/windsurf/mcp_config.json")?,
+            Self::Zed if cfg!(windows) => application("Zed")?.join("settings.json"),
+            Self::Zed if cfg!(target_os = "macos") => below(".config/zed/settings.json")?,
+            Self::Zed => config()?.join("zed/settings.json"),
         })
     }
 
@@ -226,8 +272,11 @@ impl Client {
             Self::Gemini => project.join(".gemini/settings.json"),
             Self::OpenCode => opencode_file(project),
             Self::VsCode => project.join(".vscode/mcp.json"),
-            Self::Goose => {
-                let why = "Goose has no configuration of a project; leave the option out";
+            Self::Zed => project.join(".zed/settings.json"),
+            Self::ClaudeDesktop | Self::Goose | Self::Windsurf => {
+                let title = self.title();
+                let why =
+                    format!("{title} has no configuration of a project; leave the option out");
                 return Err(Error::invalid("--project", why));
             }
         })

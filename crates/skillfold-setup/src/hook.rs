@@ -17,7 +17,12 @@ const COMMAND_MARK: &str = " hook --client ";
 impl Client {
     /// Returns whether the client has hooks that add to a prompt.
     pub const fn has_hooks(self) -> bool {
-        !matches!(self, Self::Goose | Self::OpenCode)
+        match self {
+            Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Gemini | Self::VsCode => true,
+            Self::ClaudeDesktop | Self::Goose | Self::OpenCode | Self::Windsurf | Self::Zed => {
+                false
+            }
+        }
     }
 
     /// Returns the file with the client's hooks.
@@ -47,7 +52,7 @@ impl Client {
             Self::Gemini => base.join(".gemini/settings.json"),
             Self::VsCode if is_user => base.join(".copilot/hooks/skillfold.json"),
             Self::VsCode => base.join(".github/hooks/skillfold.json"),
-            Self::Goose | Self::OpenCode => {
+            Self::ClaudeDesktop | Self::Goose | Self::OpenCode | Self::Windsurf | Self::Zed => {
                 let why = format!("{self} has no hooks that add to a prompt");
                 return Err(Error::invalid("--hook", why));
             }
@@ -86,7 +91,9 @@ impl Client {
                 let entry = || json!({ "command": command, "timeout": 10 });
                 vec![("beforeSubmitPrompt", entry()), ("preCompact", entry())]
             }
-            Self::Goose | Self::OpenCode => Vec::new(),
+            Self::ClaudeDesktop | Self::Goose | Self::OpenCode | Self::Windsurf | Self::Zed => {
+                Vec::new()
+            }
         }
     }
 

@@ -401,6 +401,22 @@ impl SetupPlan {
     }
 }
 
+impl Client {
+    /// Returns whether the user's configuration of the client has a server `skillfold`; `false` if it cannot be read.
+    pub fn has_server(self, environment: &Environment) -> bool {
+        is_removable(SetupPlan::undo(environment, self, ClientFile::User))
+    }
+
+    /// Returns whether the user's configuration of the client has our hook; `false` if it cannot be read.
+    pub fn has_hook(self, environment: &Environment) -> bool {
+        is_removable(SetupPlan::undo_hook(environment, self, ClientFile::User))
+    }
+}
+
+fn is_removable(plan: Result<SetupPlan, Error>) -> bool {
+    plan.is_ok_and(|plan| plan.change != SetupChange::Nothing)
+}
+
 fn collect_names(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {

@@ -22,6 +22,26 @@ impl WriteRoot {
         names.map_err(|fault| fault.into_error(&self.full_path(Path::new(""))))
     }
 
+    /// Returns the names in a folder below; none if there is no such folder.
+    pub(crate) fn names_in(&self, folder: impl AsRef<Path>) -> WriteResult<Vec<OsString>> {
+        let inside = folder.as_ref().join("x");
+        match self.open_parent(&inside) {
+            Ok((dir, _)) => Ok(dir.names_with_prefix("")?),
+            Err(fault) if fault.is_missing() => Ok(Vec::new()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Removes a file, whatever is in it.
+    pub(crate) fn unlink(&self, file: &Path) -> Result<(), Error> {
+        let unlink = || -> WriteResult<()> {
+            let (dir, name) = self.open_parent(file)?;
+            dir.remove(name)?;
+            Ok(dir.sync()?)
+        };
+        unlink().map_err(|fault| fault.into_error(&self.full_path(file)))
+    }
+
     /// Removes the files whose names start with `prefix` and that were last written before `oldest`, and all but the newest
     /// `keep` of the others. Subfolders and links stay. Returns how many were removed.
     ///

@@ -32,6 +32,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod calls;
 mod fault;
 mod temporary_name;
 
@@ -50,6 +51,42 @@ mod lock;
 
 mod write_target;
 
+pub mod change;
+
+mod skill_files;
+
+mod building;
+
+mod skill_folder;
+
+mod log;
+mod objects;
+
+mod approval;
+mod proposal;
+
+mod store;
+
+mod propose;
+
+mod history;
+
+mod decide;
+
+pub use approval::{Approval, CheckedProofs, Requirement};
+#[cfg(feature = "faults")]
+pub use calls::{Fault, Step, inject, record, without_exchange};
+pub use decide::NewVersion;
+pub use history::{SkillVersion, VersionCause};
 pub use lock::Lock;
+pub use log::{
+    Act, ApprovedBy, Author, Event, LogDamage, LogRecords, Outcome, Record, RecordedApproval,
+    Target, Verdict,
+};
+pub use proposal::Proposal;
+pub use propose::{NewProposal, Preview, Proposals, Proposed, Waiting};
+pub use skill_files::SkillFiles;
+pub use skill_folder::SkillPlace;
+pub use store::{KEPT_VERSIONS, Store};
 pub use write_root::{Access, ReadFile, WriteRoot};
 pub use write_target::{WriteTarget, lock_state};

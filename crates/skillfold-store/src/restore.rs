@@ -9,7 +9,7 @@ use crate::fault::{CHANGED, WriteFault, WriteResult};
 use crate::temporary_name::random_name;
 
 /// Prefix of names that are never cleaned up.
-const KEPT_PREFIX: &str = ".skillfold-kept-";
+pub(crate) const KEPT_PREFIX: &str = ".skillfold-kept-";
 pub(crate) const KEPT_ASIDE: &str = "The file changed twice in the meantime; the other content is beside it, in the newest file whose name starts \
      with `.skillfold-kept-`";
 

@@ -8,10 +8,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
+use crate::calls::{flush, write_all};
 use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
 use crate::restore::{is_unchanged, restore_name};
@@ -25,10 +26,42 @@ const MAX_ATTEMPTS: usize = 64;
 pub(crate) enum FileMode {
     /// 0644 less the umask.
     Ordinary,
+    /// 0755 less the umask.
+    Program,
     /// 0600.
     Private,
     /// The permissions of the file it replaces.
     Preserved(Permissions),
+}
+
+impl FileMode {
+    fn when_created(&self) -> u32 {
+        match self {
+            Self::Ordinary => 0o644,
+            Self::Program => 0o755,
+            // Private until the content is complete, since the file it replaces may be private.
+            Self::Private | Self::Preserved(_) => 0o600,
+        }
+    }
+}
+
+/// Writes a file that must not exist yet in a folder that nobody else knows, and flushes it.
+pub(crate) fn write_new(dir: &Dir, name: &OsStr, bytes: &[u8], mode: &FileMode) -> io::Result<()> {
+    let file = dir.create_file(name, mode.when_created())?;
+    fill(&file, bytes, mode)
+}
+
+fn fill(file: &File, bytes: &[u8], mode: &FileMode) -> io::Result<()> {
+    write_all(file, bytes)?;
+    match mode {
+        FileMode::Ordinary | FileMode::Program => {}
+        #[cfg(unix)]
+        FileMode::Private => file.set_permissions(Permissions::from_mode(0o600))?,
+        #[cfg(not(unix))]
+        FileMode::Private => {}
+        FileMode::Preserved(permissions) => file.set_permissions(permissions.clone())?,
+    }
+    flush(file)
 }
 
 /// A temporary file in an open folder, removed on drop unless persisted.
@@ -46,30 +79,16 @@ impl<'a> Staged<'a> {
     /// Writes and syncs `bytes` under a temporary name, after removing what killed writers left.
     pub(crate) fn write(dir: &'a Dir, bytes: &[u8], mode: &FileMode) -> io::Result<Self> {
         remove_leftovers(dir);
-        let mut staged = Self::create(dir, mode)?;
-        staged.file.write_all(bytes)?;
-        match mode {
-            FileMode::Ordinary => {}
-            #[cfg(unix)]
-            FileMode::Private => staged.file.set_permissions(Permissions::from_mode(0o600))?,
-            #[cfg(not(unix))]
-            FileMode::Private => {}
-            FileMode::Preserved(permissions) => staged.file.set_permissions(permissions.clone())?,
-        }
-        staged.file.sync_all()?;
+        let staged = Self::create(dir, mode)?;
+        fill(&staged.file, bytes, mode)?;
         Ok(staged)
     }
 
     /// Creates and locks a temporary file, so that no other writer removes it as a leftover.
     fn create(dir: &'a Dir, mode: &FileMode) -> io::Result<Self> {
-        let mode = match mode {
-            FileMode::Ordinary => 0o644,
-            // Private until the content is complete, since the file it replaces may be private.
-            FileMode::Private | FileMode::Preserved(_) => 0o600,
-        };
         for _ in 0..MAX_ATTEMPTS {
             let name = temporary_name();
-            let file = match dir.create_file(&name, mode) {
+            let file = match dir.create_file(&name, mode.when_created()) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file?,
             };

@@ -41,9 +41,17 @@ pub struct ReadFile {
 }
 
 impl ReadFile {
+    pub(crate) fn new(bytes: Vec<u8>, identity: Identity) -> Self {
+        Self { bytes, identity }
+    }
+
     /// Returns the content.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 }
 
@@ -78,9 +86,14 @@ impl WriteRoot {
     ///
     /// [`NotFound`](skillfold_core::ErrorKind::NotFound) if it does not exist.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let dir = Dir::open(path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
-        let path = path.to_owned();
-        Ok(Self { path, dir })
+        Self::open_folder(path).map_err(|error| Error::read(path.to_string_lossy(), error))
+    }
+
+    pub(crate) fn open_folder(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            dir: Dir::open(path)?,
+            path: path.to_owned(),
+        })
     }
 
     /// Opens a folder, creating it and its parents if missing. Links on the way are followed: this is for the user's
@@ -88,17 +101,17 @@ impl WriteRoot {
     ///
     /// With [`Access::Private`] the folder is made accessible to its owner only, even if it existed before.
     pub fn open_or_create(path: &Path, access: Access) -> Result<Self, Error> {
-        let open = || -> io::Result<Dir> {
-            create_folder_all(path)?;
-            let dir = Dir::open(path)?;
-            if access == Access::Private {
-                dir.set_mode(0o700)?;
-            }
-            Ok(dir)
-        };
-        let dir = open().map_err(|error| Error::write(path.to_string_lossy(), error))?;
-        let path = path.to_owned();
-        Ok(Self { path, dir })
+        Self::open_or_create_folder(path, access)
+            .map_err(|error| Error::write(path.to_string_lossy(), error))
+    }
+
+    pub(crate) fn open_or_create_folder(path: &Path, access: Access) -> io::Result<Self> {
+        create_folder_all(path)?;
+        let root = Self::open_folder(path)?;
+        if access == Access::Private {
+            root.dir.set_mode(0o700)?;
+        }
+        Ok(root)
     }
 
     /// Reads a whole file. Returns `None` if the file or a folder on the way does not exist.
@@ -241,11 +254,11 @@ impl WriteRoot {
     }
 
     /// Opens the parent folder of a file and returns it with the file's name.
-    fn open_parent<'f>(&self, file: &'f Path) -> WriteResult<(Dir, &'f OsStr)> {
+    pub(crate) fn open_parent<'f>(&self, file: &'f Path) -> WriteResult<(Dir, &'f OsStr)> {
         self.walk(file, Dir::open_subfolder)
     }
 
-    fn open_or_create_parent<'f>(
+    pub(crate) fn open_or_create_parent<'f>(
         &self,
         file: &'f Path,
         access: Access,
@@ -265,8 +278,18 @@ impl WriteRoot {
                 }
                 dir.open_subfolder(name)
             }
-            entered => entered,
+            entered => {
+                let folder = entered?;
+                flush_if_empty(dir, &folder)?;
+                Ok(folder)
+            }
         })
+    }
+
+    /// Flushes the names in the folder of a file.
+    pub(crate) fn flush_parent(&self, file: &Path) -> Result<(), Error> {
+        let flush = || -> WriteResult<()> { Ok(self.open_parent(file)?.0.sync()?) };
+        flush().map_err(|fault| fault.into_error(&self.full_path(file)))
     }
 
     fn walk<'f>(
@@ -344,7 +367,7 @@ fn preserved_mode(file: &File) -> io::Result<FileMode> {
 }
 
 /// Reports a missing file as changed, since it was read before.
-fn missing_to_changed(fault: WriteFault) -> WriteFault {
+pub(crate) fn missing_to_changed(fault: WriteFault) -> WriteFault {
     if fault.is_missing() {
         WriteFault::Refused(CHANGED)
     } else {
@@ -352,18 +375,31 @@ fn missing_to_changed(fault: WriteFault) -> WriteFault {
     }
 }
 
+/// Flushes the name of a folder that is empty: whoever created it may have been killed before that. Once there is something
+/// in a folder, its name was flushed.
+fn flush_if_empty(above: &Dir, folder: &Dir) -> io::Result<()> {
+    if folder.is_empty()? {
+        above.sync()?;
+    }
+    Ok(())
+}
+
 /// Creates a folder and its parents, syncing each new name to the disk.
 fn create_folder_all(path: &Path) -> io::Result<()> {
+    let above = match path.parent() {
+        Some(above) if above.as_os_str().is_empty() => Path::new("."),
+        Some(above) => above,
+        None => path,
+    };
     if path.is_dir() {
+        // The folder above may be one that cannot be read.
+        if let Ok(above) = Dir::open(above) {
+            flush_if_empty(&above, &Dir::open(path)?)?;
+        }
         return Ok(());
     }
-    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+    let Some(name) = path.file_name() else {
         return Err(io::ErrorKind::NotFound.into());
-    };
-    let above = if above.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        above
     };
     create_folder_all(above)?;
     let above = Dir::open(above)?;

@@ -1,5 +1,7 @@
 //! Skills that a model may not see, each for another reason, to compare with their absence.
 
+use std::path::Path;
+
 /// The id of the hidden skill.
 pub const HIDDEN_ID: &str = "kestrel";
 
@@ -7,7 +9,19 @@ pub const HIDDEN_ID: &str = "kestrel";
 pub const CANARY: &str = "zyzzyva";
 
 /// The settings under which [`hidden_skills`] are hidden.
-pub const HIDING_SETTINGS: [(&str, &str); 1] = [("disable", "kestrel-off")];
+pub const HIDING_SETTINGS: [(&str, &str); 3] = [
+    ("disable", "kestrel-off"),
+    ("new_skills", "hold"),
+    ("version_mismatch", "hide"),
+];
+
+/// The folders of the skills that the user has accepted. Others are held.
+const ACCEPTED_FOLDERS: [&str; 4] = [
+    "person/.agents/skills/heron",
+    "person/.agents/skills/plover",
+    "person/.agents/skills/kestrel",
+    "person/app/.agents/skills/kestrel",
+];
 
 /// The user's skills that a model may see. One of them requires the hidden one.
 pub const VISIBLE_SKILLS: &str = "
@@ -29,6 +43,19 @@ pub const VISIBLE_SKILLS: &str = "
     ---
     Count birds.
 ";
+
+/// Returns the user's list of accepted skills, as a file to add to those in `folder`.
+pub fn accepted_list(folder: &Path) -> String {
+    let folder = folder.canonicalize().expect("the folder is there");
+    let entries = ACCEPTED_FOLDERS.map(|path| {
+        let path = folder.join(path);
+        format!("[[folder]]\npath = {:?}\n", path.to_string_lossy())
+    });
+    format!(
+        "//- person/.local/state/skillfold/accepted.toml\n{}",
+        entries.concat()
+    )
+}
 
 /// Returns the ways in which a skill is hidden from models: a label, and the files to add to [`VISIBLE_SKILLS`].
 ///
@@ -53,6 +80,15 @@ pub fn hidden_skills() -> Vec<(&'static str, String)> {
             skill(&mine(HIDDEN_ID), "falcon", people_only),
         ),
         ("switched off", skill(&mine(HIDDEN_ID), "kestrel-off", "")),
+        ("held", skill(&mine("new"), HIDDEN_ID, "")),
+        (
+            "incompatible",
+            skill(
+                &mine(HIDDEN_ID),
+                HIDDEN_ID,
+                "engines: { skillfold: '>=1000' }",
+            ),
+        ),
         ("untrusted", skill(ours, HIDDEN_ID, "")),
         (
             "refused",

@@ -28,7 +28,8 @@ pub use attack::{HostileTree, hostile_tree};
 pub use case::{Case, cases, lay_out};
 pub use cost::min_cpu_time;
 pub use hidden::{
-    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, hidden_skills, queries_for_hidden,
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, accepted_list, hidden_skills,
+    queries_for_hidden,
 };
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{RaceCounts, RaceOutcome, Swap, race_time};

@@ -1,5 +1,6 @@
 //! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
 
+use skillfold_core::catalog::Versions;
 use skillfold_core::{Budget, Entry, Root};
 
 /// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
@@ -120,6 +121,15 @@ impl Client {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         Self::ALL.iter().find(is_named)
+    }
+
+    /// Returns the version of the client that introduces itself by a name, under that name and under its id.
+    pub(crate) fn versions(name: &str, version: &str) -> Versions {
+        let versions = Versions::none().with(name, version);
+        match Self::from_info(name) {
+            Some(client) => versions.with(client.id, version),
+            None => versions,
+        }
     }
 
     /// Returns the budget of a listing that a version of the client keeps whole. Without a client or a version it is the

@@ -31,9 +31,13 @@ const CLIENT_VARIABLES: [&str; 6] = [
 /// Variables that name the user's editor, in the order in which they are asked.
 const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
+/// Variables that name the user, in the order in which they are asked.
+const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
+
 /// Variables that name the user's folders for configuration, state and caches.
-const FOLDER_VARIABLES: [&str; 7] = [
+const FOLDER_VARIABLES: [&str; 8] = [
     "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
     "XDG_STATE_HOME",
     "XDG_CACHE_HOME",
     "APPDATA",
@@ -69,6 +73,8 @@ pub struct Environment {
     home: Option<PathBuf>,
     is_home_from_system: bool,
     variables: BTreeMap<String, String>,
+    /// Whether it was read from the process.
+    is_process: bool,
 }
 
 impl Environment {
@@ -79,6 +85,7 @@ impl Environment {
             home: None,
             is_home_from_system: false,
             variables: BTreeMap::new(),
+            is_process: false,
         }
     }
 
@@ -107,6 +114,7 @@ impl Environment {
             is_home_from_system: named.is_none() && home.is_some(),
             home: home.map(follow_links),
             variables,
+            is_process: true,
         })
     }
 
@@ -190,6 +198,36 @@ impl Environment {
         Some(self.state_folder()?.join("trusted.toml"))
     }
 
+    /// Returns the same environment with another working folder.
+    pub(crate) fn at(&self, directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the path of the user's list of skills that may run, in the system's state folder.
+    pub fn allowed_skills(&self) -> Option<PathBuf> {
+        Some(self.state_folder()?.join("allowed.toml"))
+    }
+
+    /// Returns a variable for a script to which the user granted it: one that was set here, or one of the process that the
+    /// environment was read from.
+    #[cfg(feature = "run")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module reads the environment"
+    )]
+    pub(crate) fn granted_variable(&self, name: &str) -> Option<String> {
+        let set = self.variables.get(name).cloned();
+        set.or_else(|| std::env::var(name).ok().filter(|_| self.is_process))
+    }
+
+    /// Returns the path of the user's list of accepted skills, in the system's state folder.
+    pub fn accepted_skills(&self) -> Option<PathBuf> {
+        Some(self.state_folder()?.join("accepted.toml"))
+    }
+
     /// Returns the folder for the program's own state of this user.
     pub fn state_folder(&self) -> Option<PathBuf> {
         let folder = if cfg!(windows) {
@@ -198,6 +236,17 @@ impl Environment {
             self.folder_variable("XDG_STATE_HOME")
         };
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
+        Some(folder.join("skillfold"))
+    }
+
+    /// Returns the folder for proposals, versions of skills and the log of decisions.
+    pub fn data_folder(&self) -> Option<PathBuf> {
+        if cfg!(windows) {
+            let folder = self.folder_variable("LOCALAPPDATA")?;
+            return Some(folder.join("skillfold").join("data"));
+        }
+        let folder = self.folder_variable("XDG_DATA_HOME");
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("share")))?;
         Some(folder.join("skillfold"))
     }
 
@@ -288,6 +337,14 @@ impl Environment {
         value.map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Returns the name of the user, from `USER`, `LOGNAME` or `USERNAME`.
+    pub fn user_name(&self) -> Option<&str> {
+        let variables = USER_VARIABLES.iter();
+        let mut values = variables.filter_map(|name| self.variables.get(*name));
+        let name = values.find(|value| !value.trim().is_empty())?;
+        Some(name.trim())
+    }
+
     /// Returns the command of the user's editor, from `VISUAL` or `EDITOR`.
     pub fn editor(&self) -> Option<&str> {
         let variables = EDITOR_VARIABLES.iter();
@@ -325,7 +382,8 @@ fn process_variables() -> BTreeMap<String, String> {
                 || SETTING_ALIASES.iter().any(|(other, _)| name == *other)
                 || FOLDER_VARIABLES.contains(&&*name)
                 || CLIENT_VARIABLES.contains(&&*name)
-                || EDITOR_VARIABLES.contains(&&*name);
+                || EDITOR_VARIABLES.contains(&&*name)
+                || USER_VARIABLES.contains(&&*name);
             // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
             is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })
@@ -413,11 +471,16 @@ pub(crate) fn exists(path: &Path) -> bool {
 
 /// Returns the text of a settings file, or `None` if it does not exist.
 pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
-    record_fault(path, read_text(path))
+    read_user_file(path, MAX_SETTINGS_BYTES)
+}
+
+/// Returns the text of a file of the user, or `None` if it does not exist. A file with more bytes is an error.
+pub(crate) fn read_user_file(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
+    record_fault(path, read_text(path, max_bytes))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this module reads settings")]
-fn read_text(path: &Path) -> io::Result<Option<String>> {
+fn read_text(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -429,8 +492,8 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > MAX_SETTINGS_BYTES {
-        let message = format!("larger than {} MiB", MAX_SETTINGS_BYTES / 1024 / 1024);
+    if size > max_bytes {
+        let message = format!("larger than {} MiB", max_bytes / 1024 / 1024);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)

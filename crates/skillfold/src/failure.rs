@@ -9,10 +9,12 @@ use skillfold_core::{Error, ErrorKind, Refusal};
 #[non_exhaustive]
 pub struct Failure {
     /// The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
-    /// reserved for kinds that have no word yet.
+    /// reserved for kinds that have no word yet. A script or tool that did not run has the code of the run, such as
+    /// `box_unavailable` or `interpreter_missing`.
     pub error: String,
-    /// Which kind of rule refused it, if it was refused: `untrusted`, `disabled`, `traversal`, `link`, `not_a_file`,
-    /// `too_large`, `changing`, `not_publishable`, `write` or `trust`.
+    /// Which kind of rule refused it, if it was refused: `untrusted`, `held`, `disabled`, `incompatible`,
+    /// `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`, `accept`,
+    /// `not_allowed` or `approval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<&'static str>,
     /// What could not be done, and its cause.
@@ -50,6 +52,15 @@ impl Failure {
         Self {
             error: kind_name(ErrorKind::Invalid).to_owned(),
             ..Self::system(message, hint)
+        }
+    }
+
+    /// Creates the view of a script or toolset that did not run.
+    #[cfg(feature = "run")]
+    pub fn run(error: &skillfold_run::RunError) -> Self {
+        Self {
+            error: error.code().to_owned(),
+            ..Self::system(error.to_string(), error.hint())
         }
     }
 

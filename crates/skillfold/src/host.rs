@@ -4,15 +4,17 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use skillfold_core::catalog::Trust;
+use skillfold_core::catalog::{Trust, Versions};
 use skillfold_core::search::Embedder;
 use skillfold_core::{Catalog, Code, Diagnostic, Error, Root, Scope, Source};
 
+use crate::accepted::AcceptedFolders;
 use crate::discovery_report::DiscoveryReport;
 use crate::environment::{Environment, capture_fault};
+use crate::pins::Pins;
 #[cfg(feature = "index")]
 use crate::root_cache;
-use crate::roots;
+use crate::roots::{self, SearchedRoot};
 use crate::settings::{Origin, SettingFinding, Settings, setting_error};
 use crate::snapshot_index::SearchResources;
 #[cfg(feature = "index")]
@@ -40,8 +42,15 @@ pub struct Host {
     cache_folder: Option<std::path::PathBuf>,
     embedder: Option<Arc<dyn Embedder>>,
     preferred: Vec<String>,
+    versions: Versions,
     is_for_one_request: bool,
+    #[cfg(feature = "store")]
+    on_proposal: Option<OnProposal>,
 }
+
+/// What a host does when a change is proposed.
+#[cfg(feature = "store")]
+type OnProposal = Arc<dyn Fn(&Settings, &skillfold_store::Proposal) + Send + Sync>;
 
 impl Host {
     /// Creates a host in an environment.
@@ -55,8 +64,59 @@ impl Host {
             cache_folder: None,
             embedder: None,
             preferred: Vec::new(),
+            versions: Versions::default(),
             is_for_one_request: false,
+            #[cfg(feature = "store")]
+            on_proposal: None,
         }
+    }
+
+    /// Calls `tell` with the settings and every change that is proposed, once it is written: to tell a person.
+    #[cfg(feature = "store")]
+    #[must_use]
+    pub fn on_proposal(
+        mut self,
+        tell: impl Fn(&Settings, &skillfold_store::Proposal) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_proposal = Some(Arc::new(tell));
+        self
+    }
+
+    #[cfg(feature = "store")]
+    pub(crate) fn tell_of_proposal(
+        &self,
+        settings: &Settings,
+        proposal: &skillfold_store::Proposal,
+    ) {
+        if let Some(tell) = &self.on_proposal {
+            tell(settings, proposal);
+        }
+    }
+
+    /// Returns the host without its cache on the disk, for skills that are not the real ones.
+    #[cfg(feature = "store")]
+    pub(crate) fn without_cache(&self) -> Self {
+        Self {
+            #[cfg(feature = "index")]
+            cache_folder: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the environment.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Names the program that the skills are used with, such as the host itself, with its version. A skill may state under
+    /// `engines` which versions it needs; the setting `version_mismatch` decides about those that do not fit. A program that is
+    /// not named here is no mismatch.
+    ///
+    /// A server of several clients names each one with [`Session::for_client`](crate::Session::for_client).
+    #[must_use]
+    pub fn client(mut self, name: &str, version: &str) -> Self {
+        self.versions = self.versions.with(name, version);
+        self
     }
 
     /// Tells that the process ends after one request. Then fewer skills are worth an index on disk: the next process reads it.
@@ -158,7 +218,7 @@ impl Host {
         report: &mut DiscoveryReport,
         now: SystemTime,
     ) -> Catalog {
-        Catalog::discover(roots, report.settings.catalog_options(), now)
+        Catalog::discover(roots, report.catalog_options(), now)
     }
 
     /// Discovers all skills, using the cache if the host has one.
@@ -169,7 +229,7 @@ impl Host {
         report: &mut DiscoveryReport,
         now: SystemTime,
     ) -> Catalog {
-        let options = report.settings.catalog_options();
+        let options = report.catalog_options();
         match &self.cache_folder {
             Some(folder) if report.settings.index.value => {
                 let (catalog, caches) = root_cache::discover(folder, roots, options, now);
@@ -208,16 +268,37 @@ impl Host {
         }
     }
 
-    /// Finds the roots with settings that were read before. The trust list is read now.
+    /// Finds and opens the roots, and returns a temporary failure to do so.
+    fn open_roots(
+        &self,
+        settings: &Settings,
+        rule: Option<&TrustRule>,
+        before: &[Root],
+    ) -> (Vec<Root>, Vec<SearchedRoot>, Option<Error>) {
+        let ((found, searched), fault) =
+            capture_fault(|| roots::find(&self.environment, settings, rule, before));
+        (found, searched, fault)
+    }
+
+    /// Finds the roots with settings that were read before. The lists of trusted folders and accepted skills are read now.
     pub(crate) fn find_roots_with(&self, settings: Settings, before: &[Root]) -> DiscoveredRoots {
         let ((mut trusted, rule), trust_fault) = capture_fault(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
             let rule = TrustRule::find(&self.environment, &settings, &mut trusted);
             (trusted, rule)
         });
-        let ((found, searched), fault) =
-            capture_fault(|| roots::find(&self.environment, &settings, rule.as_ref(), before));
-        for fault in trust_fault.iter().chain(&fault) {
+        let (accepted, accept_fault) =
+            capture_fault(|| AcceptedFolders::load_for(&self.environment, &settings));
+        let (found, searched, fault) = self.open_roots(&settings, rule.as_ref(), before);
+        let rule_by_path = rule.clone();
+        let (rule, pin_fault) = check_pins(rule, &mut trusted, (&found, &searched), &settings);
+        let trust_fault = trust_fault.or(pin_fault);
+        let (found, searched, fault) = if rule == rule_by_path {
+            (found, searched, fault)
+        } else {
+            self.open_roots(&settings, None, before)
+        };
+        for fault in trust_fault.iter().chain(&accept_fault).chain(&fault) {
             trusted.findings.push(SettingFinding {
                 origin: Origin::Default,
                 diagnostic: Diagnostic::new(Code::Unavailable, None, fault.with_cause()),
@@ -229,6 +310,9 @@ impl Host {
             roots: searched,
             trusted,
             trusted_by: rule,
+            rule_by_path,
+            accepted,
+            versions: self.versions.clone(),
             #[cfg(feature = "index")]
             root_caches: Vec::new(),
         };
@@ -237,6 +321,36 @@ impl Host {
             report,
             fault,
             trust_fault,
+            accept_fault,
+        }
+    }
+}
+
+/// Returns the rule that trusts the project after a look at what is in a pinned folder, and why that could not be looked at for
+/// the moment. Changes are reported in the list's findings.
+fn check_pins(
+    rule: Option<TrustRule>,
+    trusted: &mut TrustedFolders,
+    (roots, searched): (&[Root], &[SearchedRoot]),
+    settings: &Settings,
+) -> (Option<TrustRule>, Option<Error>) {
+    let Some(TrustRule::Pinned(folder)) = &rule else {
+        return (rule, None);
+    };
+    let mut folders = trusted.folders.iter();
+    let entry = folders.find(|entry| entry.path() == folder && entry.pins().is_some());
+    let pins = entry.and_then(|entry| entry.pins()).cloned();
+    let pins = pins.unwrap_or_default();
+    let what = match Pins::of_roots(folder, roots, searched, settings) {
+        Ok(current) => pins.changes(&current),
+        Err(error) if error.is_transient() => return (None, Some(error)),
+        Err(error) => Some(error.with_cause()),
+    };
+    match what {
+        None => (rule, None),
+        Some(what) => {
+            trusted.report_changed(folder, &what);
+            (None, None)
         }
     }
 }
@@ -249,9 +363,18 @@ pub(crate) struct DiscoveredRoots {
     pub(crate) fault: Option<Error>,
     /// A temporary failure to read the user's trust. What could not be read counts as untrusted.
     pub(crate) trust_fault: Option<Error>,
+    /// A temporary failure to read the list of accepted skills. What could not be read counts as held.
+    pub(crate) accept_fault: Option<Error>,
 }
 
 impl DiscoveredRoots {
+    /// Keeps what was read before if the list of accepted skills cannot be read just now.
+    pub(crate) fn keep_accepted(&mut self, before: &AcceptedFolders) {
+        if self.accept_fault.is_some() {
+            self.report.accepted.clone_from(before);
+        }
+    }
+
     /// Takes the fault if it would make a root of `before` disappear.
     pub(crate) fn take_root_fault(&mut self, before: &[Root]) -> Option<Error> {
         let is_present = |old: &Root| self.roots.iter().any(|root| is_same_root(old, root));

@@ -36,11 +36,18 @@ mod o200k;
 
 mod settings;
 
+mod folder_list;
+
+mod accepted;
+mod pins;
+
 mod trust;
 
 mod trust_check;
 
 mod roots;
+
+mod pin_check;
 
 mod counters;
 
@@ -62,6 +69,9 @@ mod host;
 #[cfg(feature = "watch")]
 mod watched_paths;
 
+#[cfg(feature = "run")]
+mod toolset_pool;
+
 mod skills;
 
 #[cfg(feature = "store")]
@@ -70,6 +80,15 @@ mod search;
 mod session;
 #[cfg(feature = "store")]
 mod session_file;
+
+mod evaluate;
+#[cfg(feature = "store")]
+mod scaffold;
+
+#[cfg(feature = "store")]
+mod improve;
+#[cfg(feature = "run")]
+mod scripts;
 
 mod tools;
 
@@ -80,12 +99,9 @@ mod watch;
 
 mod cache_folder;
 mod check;
-mod evaluate;
 #[cfg(feature = "store")]
 mod generated_file;
 mod overlap;
-#[cfg(feature = "store")]
-mod scaffold;
 mod stats;
 
 pub mod view;
@@ -93,6 +109,9 @@ pub mod view;
 #[cfg(feature = "trace")]
 mod trace;
 
+pub use accepted::AcceptedFolders;
+#[cfg(feature = "store")]
+pub use accepted::{accept_skills, hold_skill};
 pub use agent::AgentSkills;
 pub use answer::{Block, Fit, Tool, ToolAnswer};
 pub use cache_folder::{CachePart, cache_parts, clean_cache};
@@ -110,25 +129,37 @@ pub use evaluate::{
 #[cfg(feature = "store")]
 pub use generated_file::{Overwrite, write_generated};
 pub use host::Host;
+#[cfg(feature = "store")]
+pub use improve::{ChangedQuery, Effects, MadeProposal};
 #[cfg(feature = "exact-tokens")]
 pub use o200k::O200k;
 pub use overlap::{CrowdedTrigger, Overlap, Overlaps, Rival, SkillCopies};
+pub use pins::Pins;
 #[cfg(feature = "index")]
 pub use root_cache::RootCache;
 pub use roots::{FOLDERS, RootStatus, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{SkillLocation, scaffold};
+#[cfg(feature = "run")]
+pub use scripts::{
+    AllowedSkill, AllowedSkills, AskedPermissions, RunnableSkill, ScriptError, SkillTool,
+    disallow_skill,
+};
 pub use search::{Hit, SearchResults};
 pub use session::Session;
 #[cfg(feature = "store")]
 pub use session_file::SessionFile;
 pub use settings::{
-    ConfiguredAgent, ConfiguredRoot, HookMode, KEYS, Key, ListingBudget, Matching, Origin, Setting,
-    SettingFinding, Settings,
+    ApprovalRequires, ConfiguredAgent, ConfiguredRoot, HookMode, KEYS, Key, ListingBudget,
+    Matching, NewSkills, Origin, Setting, SettingFinding, Settings,
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, create_settings, remove_setting, write_setting};
 pub use skillfold_core as core;
+#[cfg(feature = "run")]
+pub use skillfold_run as run;
+#[cfg(feature = "store")]
+pub use skillfold_store as store;
 pub use skills::Skills;
 pub use stats::{
     HookPrompt, HookPromptSkill, HookStats, LogCounts, PeriodLength, SignalStats, SkillStats,
@@ -139,7 +170,7 @@ pub use tools::{BYTES_TYPE, ToolDefinition, media_type};
 pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
 #[cfg(feature = "store")]
-pub use trust::{check_trustable, distrust_folder, trust_folder};
+pub use trust::{check_trustable, distrust_folder, trust_folder, trust_pinned};
 #[cfg(feature = "watch")]
 pub use watch::{WatchStatus, Watcher};
 

@@ -64,7 +64,7 @@ pub fn scaffold(
 }
 
 /// Returns what is wrong with a new skill, with the nearest valid name.
-fn find_problem(name: &str, text: &str) -> Option<String> {
+pub(crate) fn find_problem(name: &str, text: &str) -> Option<String> {
     let findings = lint(text.as_bytes(), name, Profile::Spec);
     let mut errors = findings
         .iter()

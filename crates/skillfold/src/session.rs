@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use skillfold_core::catalog::{MismatchPolicy, VersionMismatch};
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Feedback, Listing, Memory as _, Mode};
 use skillfold_core::explain::Explanation;
@@ -19,6 +20,9 @@ pub struct Session {
     pub(crate) skills: Skills,
     pub(crate) policy: Policy,
     pub(crate) state: SessionState,
+    /// Who the model is, and its conversation, for what it proposes.
+    #[cfg(feature = "store")]
+    pub(crate) author: skillfold_store::Author,
 }
 
 impl Skills {
@@ -46,6 +50,8 @@ impl Skills {
             skills: self.clone(),
             policy,
             state,
+            #[cfg(feature = "store")]
+            author: skillfold_store::Author::named("agent"),
         }
     }
 }
@@ -59,6 +65,60 @@ impl Session {
             state: self.skills.with_snapshot(child)?,
             skills: self.skills.clone(),
             policy: self.policy.clone(),
+            #[cfg(feature = "store")]
+            author: self.author.clone(),
+        })
+    }
+
+    /// Sets who the model is, and its conversation, for what it proposes.
+    #[cfg(feature = "store")]
+    #[must_use]
+    pub fn with_author(mut self, author: skillfold_store::Author) -> Self {
+        self.author = author;
+        self
+    }
+
+    /// Returns the conversation as a client with this name and version may have it: with `version_mismatch = "hide"`, without
+    /// the skills of the current snapshot that need another version of the client. The name is that of `clientInfo` in MCP.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy}};
+    /// # let file = "---\nname: greet\ndescription: Says hello\nengines: { claude-code: '>=2.0' }\n---\nSay hello.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+    /// let skills = host.set("version_mismatch", "hide").discover()?;
+    /// let session = skills.session(Policy::default(), ContextLifetime::History);
+    /// assert!(session.clone().for_client("claude-code", "2.1.0").load("greet", "").is_ok());
+    /// assert!(session.clone().for_client("claude-code", "1.0.9").load("greet", "").is_err());
+    /// assert!(session.clone().for_client("another", "1.0").load("greet", "").is_ok());
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_client(mut self, name: &str, version: &str) -> Self {
+        let policy = self.skills.report().settings.version_mismatch.value;
+        if policy == MismatchPolicy::Hide {
+            let ids = self.version_mismatches(name, version).into_iter();
+            self.state = self.state.without(ids.map(|(id, _)| id));
+        }
+        self
+    }
+
+    /// Returns what does not fit a client with this name and version: the id of each skill that the conversation may see, and
+    /// what it needs.
+    pub fn version_mismatches(
+        &self,
+        name: &str,
+        version: &str,
+    ) -> Vec<(Box<str>, VersionMismatch)> {
+        let versions = Client::versions(name, version);
+        self.skills.with_snapshot(|catalog, _| {
+            let visible = catalog.visible();
+            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let mismatches = visible.flat_map(|entry| {
+                let mismatches = versions.mismatches(entry.manifest()).into_iter();
+                mismatches.map(move |mismatch| (entry.id().into(), mismatch))
+            });
+            mismatches.collect()
         })
     }
 

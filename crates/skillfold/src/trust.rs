@@ -1,32 +1,26 @@
 //! Decides whether a project is trusted: by `trust_project`, by the setting `trusted`, or by the list that `skillfold
 //! trust` maintains.
 //!
-//! The list is a file in the user's state folder. Each entry has the folder's path and, if the system provides them,
-//! its inode and creation time, so that a folder that replaced a trusted one is not trusted by accident. A list that
-//! another user owns, or that others may write to, trusts nothing. So does an entry with a key that this version does
-//! not know: a later version may have used it to narrow the entry.
+//! An entry of the list has the folder's path and, if the system provides them, its inode and creation time, so that a
+//! folder that replaced a trusted one is not trusted by accident. If it was trusted with `--pin`, it also has the digest of each
+//! skill, and trusts the folder only while it has these.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use skillfold_core::diagnostic::visible;
 use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
-use skillfold_store::{WriteTarget, lock_state};
-use toml::Spanned;
+use skillfold_store::Act;
 
+use crate::environment::{Environment, FolderIdentity, folder_identity, real_path};
+use crate::folder_list::{FolderList, FolderRecord, ListFile};
 #[cfg(feature = "store")]
-use crate::environment::MAX_SETTINGS_BYTES;
-use crate::environment::{
-    Environment, FolderIdentity, folder_identity, other_writer, read_settings, real_path,
-};
+use crate::folder_list::{ListEdit, edit_list, path_of};
+use crate::pins::Pins;
 use crate::settings::{Origin, SettingFinding, Settings};
-
-/// Maximum folders in the list. Users add them one by one.
-const MAX_FOLDERS: usize = 10_000;
-
 /// The rule by which the user trusts a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,6 +31,8 @@ pub enum TrustRule {
     Setting(PathBuf, Origin),
     /// A folder in the list that `skillfold trust` maintains.
     List(PathBuf),
+    /// A folder in that list that is trusted with the skills that it had.
+    Pinned(PathBuf),
 }
 
 impl TrustRule {
@@ -73,6 +69,7 @@ impl fmt::Display for TrustRule {
                 write!(formatter, "`trusted`: {} ({origin})", display(path))
             }
             Self::List(path) => write!(formatter, "`skillfold trust`: {}", display(path)),
+            Self::Pinned(path) => write!(formatter, "`skillfold trust --pin`: {}", display(path)),
         }
     }
 }
@@ -82,6 +79,7 @@ impl fmt::Display for TrustRule {
 pub struct TrustedFolder {
     path: PathBuf,
     identity: FolderIdentity,
+    pins: Option<Pins>,
     origin: Origin,
 }
 
@@ -91,12 +89,19 @@ impl TrustedFolder {
         &self.path
     }
 
-    /// Checks whether it is still the folder that was trusted.
+    /// Returns the skills that it was trusted with, if it is trusted with these alone.
+    pub fn pins(&self) -> Option<&Pins> {
+        self.pins.as_ref()
+    }
+
+    /// Checks whether it is still the folder that was trusted. What is in a pinned folder is not looked at; see
+    /// [`state_with_content`](Self::state_with_content).
     pub fn state(&self) -> TrustedState {
         match folder_identity(&self.path) {
             None => TrustedState::Gone,
-            Some(current) if current.matches(self.identity) => TrustedState::Trusted,
-            Some(_) => TrustedState::Replaced,
+            Some(current) if !current.matches(self.identity) => TrustedState::Replaced,
+            Some(_) if self.pins.is_some() => TrustedState::Pinned,
+            Some(_) => TrustedState::Trusted,
         }
     }
 }
@@ -107,6 +112,10 @@ impl TrustedFolder {
 pub enum TrustedState {
     /// The folder exists and is trusted.
     Trusted,
+    /// The folder exists and is trusted with the skills that it had.
+    Pinned,
+    /// The folder was trusted with the skills that it had, and has others now.
+    Changed,
     /// Another folder has replaced it, and is not trusted.
     Replaced,
     /// The folder does not exist.
@@ -117,6 +126,8 @@ impl fmt::Display for TrustedState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Trusted => "trusted",
+            Self::Pinned => "pinned",
+            Self::Changed => "changed",
             Self::Replaced => "replaced",
             Self::Gone => "gone",
         })
@@ -133,8 +144,7 @@ pub struct TrustedFolders {
     pub folders: Vec<TrustedFolder>,
     /// Problems of the list, or of an entry that concerns this project.
     pub findings: Vec<SettingFinding>,
-    /// The text of the file when it was read, or why it is not used.
-    text: Option<Result<String, String>>,
+    list: ListFile,
 }
 
 /// An entry of the list file.
@@ -144,115 +154,87 @@ struct TrustRecord {
     path: PathBuf,
     inode: Option<i64>,
     created_ns: Option<i64>,
+    /// The skills that the folder is trusted with; without it, whatever is in the folder is trusted.
+    pinned: Option<Vec<PinRecord>>,
 }
 
+/// A skill of a pinned folder in the list file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TrustList {
-    #[serde(default)]
-    folder: Vec<Spanned<toml::Value>>,
+struct PinRecord {
+    path: String,
+    digest: String,
 }
 
-/// Returns the text of the list, or why it is unsafe to use. `None` if there is no list.
-fn read_list(file: &Path) -> io::Result<Option<Result<String, String>>> {
-    let text = read_settings(file)?;
-    Ok(text.map(|text| other_writer(file).map_or(Ok(text), Err)))
+impl FolderRecord for TrustRecord {
+    const LIST: &'static str = "List of trusted folders";
+
+    #[cfg(feature = "store")]
+    const HEADER: &'static str = "\
+# Folders whose projects are trusted: their skills are given to models.
+# `skillfold trust` and `skillfold trust --remove` keep this list.
+
+";
+
+    fn list_file(environment: &Environment) -> Option<PathBuf> {
+        environment.trusted_folders()
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl TrustedFolders {
     /// Reads the list. Invalid entries trust nothing and are reported in the findings.
     pub fn load(environment: &Environment) -> Self {
-        let mut trusted = Self {
-            file: environment.trusted_folders(),
-            ..Self::default()
+        let FolderList {
+            file,
+            entries,
+            findings,
+        } = FolderList::<TrustRecord>::load(environment);
+        let folder = |(record, origin): (TrustRecord, Origin)| TrustedFolder {
+            path: record.path,
+            identity: FolderIdentity {
+                inode: record.inode,
+                created_ns: record.created_ns,
+            },
+            pins: record.pinned.map(|pinned| {
+                let entries = pinned.into_iter();
+                Pins::from_entries(entries.map(|pin| (pin.path, pin.digest)))
+            }),
+            origin,
         };
-        let Some(file) = trusted.file.clone() else {
-            return trusted;
-        };
-        trusted.text = match read_list(&file) {
-            Ok(text) => text,
-            Err(error) => {
-                trusted.report_unreadable(&file, 1, &error.to_string());
-                return trusted;
-            }
-        };
-        let text = match trusted.text.clone() {
-            None => return trusted,
-            Some(Ok(text)) => text,
-            Some(Err(why)) => {
-                let message = format!("List of trusted folders is not used: {why}");
-                trusted.findings.push(SettingFinding {
-                    origin: Origin::TrustList(file, 1),
-                    diagnostic: Diagnostic::new(Code::TrustListUnsafe, None, message),
-                });
-                return trusted;
-            }
-        };
-        let line_at = |offset: usize| {
-            let ends = text.bytes().take(offset).filter(|byte| *byte == b'\n');
-            u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
-        };
-        let list: TrustList = match toml::from_str(&text) {
-            Ok(list) => list,
-            Err(error) => {
-                let start = error.span().map_or(0, |span| span.start);
-                trusted.report_unreadable(&file, line_at(start), error.message());
-                return trusted;
-            }
-        };
-        if list.folder.len() > MAX_FOLDERS {
-            let why =
-                format!("it has more than {MAX_FOLDERS} folders, and the others are left out");
-            trusted.report_unreadable(&file, 1, &why);
+        Self {
+            file: file.path.clone(),
+            folders: entries.into_iter().map(folder).collect(),
+            findings,
+            list: file,
         }
-        for folder in list.folder.into_iter().take(MAX_FOLDERS) {
-            let line = line_at(folder.span().start);
-            match folder.into_inner().try_into::<TrustRecord>() {
-                Ok(record) if record.path.is_absolute() => trusted.folders.push(TrustedFolder {
-                    path: record.path,
-                    identity: FolderIdentity {
-                        inode: record.inode,
-                        created_ns: record.created_ns,
-                    },
-                    origin: Origin::TrustList(file.clone(), line),
-                }),
-                Ok(_) => trusted.report_unreadable(&file, line, "its path is not whole"),
-                Err(error) => trusted.report_unreadable(&file, line, error.message()),
-            }
-        }
-        trusted
     }
 
-    /// Returns whether the file is still what was read. A file that can no longer be read counts as absent.
+    /// Returns whether the file is still what was read.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let read = |file: &PathBuf| read_list(file).ok().flatten();
-        self.file.as_ref().and_then(read) == self.text
-    }
-
-    fn report_unreadable(&mut self, file: &Path, line: u32, why: &str) {
-        let message = format!(
-            "List of trusted folders is not understood here: {}",
-            visible(why.trim())
-        );
-        self.findings.push(SettingFinding {
-            origin: Origin::TrustList(file.to_owned(), line),
-            diagnostic: Diagnostic::new(Code::TrustUnreadable, None, message),
-        });
+        self.list.is_unchanged()
     }
 
     /// Returns the rule that trusts a project, whose path must have its links resolved. If only a replaced folder would
     /// have trusted it, that is reported.
     fn find_rule(&mut self, project: &Path) -> Option<TrustRule> {
-        let mut replaced = None;
+        let (mut replaced, mut pinned) = (None, None);
         for folder in &self.folders {
             if !project.starts_with(&folder.path) {
                 continue;
             }
             match folder.state() {
                 TrustedState::Trusted => return Some(TrustRule::List(folder.path.clone())),
+                TrustedState::Pinned => pinned = Some(TrustRule::Pinned(folder.path.clone())),
                 TrustedState::Replaced => replaced = Some(folder),
-                TrustedState::Gone => {}
+                TrustedState::Changed | TrustedState::Gone => {}
             }
+        }
+        if pinned.is_some() {
+            return pinned;
         }
         if let Some(folder) = replaced {
             let message = format!(
@@ -267,12 +249,34 @@ impl TrustedFolders {
         None
     }
 
-    /// Returns the entry by which the list trusts a folder: the folder itself or one above it.
+    /// Returns the entry by which the list trusts a folder, whatever is in it: the folder itself or one above it.
     pub fn find_trusted(&self, folder: &Path) -> Option<&TrustedFolder> {
         let real = real_path(folder)?;
         let mut folders = self.folders.iter();
         folders
             .find(|entry| real.starts_with(&entry.path) && entry.state() == TrustedState::Trusted)
+    }
+
+    /// Returns the entry of a folder that is trusted with the skills that it had, if it is still that folder.
+    pub fn find_pinned(&self, folder: &Path) -> Option<&TrustedFolder> {
+        let real = real_path(folder)?;
+        let mut folders = self.folders.iter();
+        folders.find(|entry| real == entry.path && entry.state() == TrustedState::Pinned)
+    }
+
+    /// Reports that the skills of a pinned folder are not the ones that it was trusted with; `what` says which.
+    pub(crate) fn report_changed(&mut self, folder: &Path, what: &str) {
+        let entry = self.folders.iter().find(|entry| entry.path == folder);
+        let origin = entry.map_or(Origin::Default, |entry| entry.origin.clone());
+        let path = folder.to_string_lossy();
+        let message = format!(
+            "Skills of the pinned folder `{}` differ: {what}",
+            visible(&path)
+        );
+        self.findings.push(SettingFinding {
+            origin,
+            diagnostic: Diagnostic::new(Code::PinnedContentChanged, None, message),
+        });
     }
 }
 
@@ -311,11 +315,34 @@ pub fn check_trustable(environment: &Environment, folder: &Path) -> Result<PathB
 /// from then on.
 #[cfg(feature = "store")]
 pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
+    add_folder(environment, folder, None)
+}
+
+/// Adds a folder to the user's trust list with the skills that it has, and returns its path with links resolved. It is trusted
+/// while it has these skills and no others.
+#[cfg(feature = "store")]
+pub fn trust_pinned(
+    environment: &Environment,
+    folder: &Path,
+    pins: &Pins,
+) -> Result<PathBuf, Error> {
+    add_folder(environment, folder, Some(pins))
+}
+
+#[cfg(feature = "store")]
+fn add_folder(
+    environment: &Environment,
+    folder: &Path,
+    pins: Option<&Pins>,
+) -> Result<PathBuf, Error> {
     let real = check_trustable(environment, folder)?;
     let (Some(path), Some(identity)) = (real.to_str(), folder_identity(&real)) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };
-    edit_list(environment, |folders| {
+    let act = Act::Trust {
+        folder: real.clone(),
+    };
+    edit_list::<TrustRecord>(environment, act, |folders| {
         folders.retain(|entry| path_of(entry) != Some(path));
         let mut table = toml_edit::Table::new();
         table["path"] = toml_edit::value(path);
@@ -325,10 +352,32 @@ pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf,
         if let Some(created) = identity.created_ns {
             table["created_ns"] = toml_edit::value(created);
         }
+        if let Some(pins) = pins {
+            table["pinned"] = toml_edit::value(pin_array(pins));
+        }
         folders.push(table);
         ListEdit::Changed
     })?;
     Ok(real)
+}
+
+/// Returns pins as an array with a line for each.
+#[cfg(feature = "store")]
+fn pin_array(pins: &Pins) -> toml_edit::Array {
+    let mut array = toml_edit::Array::new();
+    for (path, digest) in pins.iter() {
+        let mut pin = toml_edit::InlineTable::new();
+        pin.insert("path", path.into());
+        pin.insert("digest", digest.into());
+        let mut pin = toml_edit::Value::from(pin);
+        pin.decor_mut().set_prefix("\n  ");
+        array.push_formatted(pin);
+    }
+    if !array.is_empty() {
+        array.set_trailing("\n");
+        array.set_trailing_comma(true);
+    }
+    array
 }
 
 /// Removes a folder from the user's trust list. Fails if it is not in the list. A folder that is gone or was replaced
@@ -340,7 +389,10 @@ pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathB
     if !list.is_some_and(|list| list.exists()) {
         return Err(Error::not_found(real.to_string_lossy()));
     }
-    let change = edit_list(environment, |folders| {
+    let act = Act::Distrust {
+        folder: real.clone(),
+    };
+    let change = edit_list::<TrustRecord>(environment, act, |folders| {
         let before = folders.len();
         folders.retain(|entry| path_of(entry).map(Path::new) != Some(&real));
         if folders.len() < before {
@@ -353,69 +405,4 @@ pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathB
         ListEdit::Changed => Ok(real),
         ListEdit::Unchanged => Err(Error::not_found(real.to_string_lossy())),
     }
-}
-
-/// Whether an edit changed the list.
-#[cfg(feature = "store")]
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ListEdit {
-    Changed,
-    Unchanged,
-}
-
-#[cfg(feature = "store")]
-fn path_of(table: &toml_edit::Table) -> Option<&str> {
-    table.get("path")?.as_str()
-}
-
-/// The comment at the top of a new list.
-#[cfg(feature = "store")]
-const LIST_HEADER: &str = "\
-# Folders whose projects are trusted: their skills are given to models.
-# `skillfold trust` and `skillfold trust --remove` keep this list.
-
-";
-
-/// Edits the list in its file and leaves everything else there unchanged. Concurrent edits are not lost. Only the user
-/// can access the file and its folder afterwards.
-#[cfg(feature = "store")]
-fn edit_list(
-    environment: &Environment,
-    act: impl FnOnce(&mut toml_edit::ArrayOfTables) -> ListEdit,
-) -> Result<ListEdit, Error> {
-    let file = environment
-        .trusted_folders()
-        .ok_or_else(|| Error::not_found("home"))?;
-    let invalid = |why: &str| Error::invalid(file.to_string_lossy(), why.trim());
-    // Entries that others added must not become the user's decisions.
-    if file.exists() && other_writer(&file).is_some() {
-        let rule = "It is another user's, or others may write it; make it yours alone with `chown` and `chmod go-w`, the \
-                    folder and the file, and look at what is in it";
-        return Err(Error::refused(file.to_string_lossy(), Refusal::Write, rule));
-    }
-    let target = WriteTarget::for_user(&file)?;
-    let _lock = lock_state(environment.state_folder().as_deref())?;
-    let old = target.read(MAX_SETTINGS_BYTES)?;
-    let text = target.text(old.as_ref())?;
-    let mut document: toml_edit::DocumentMut = text
-        .unwrap_or_default()
-        .parse()
-        .map_err(|error: toml_edit::TomlError| invalid(error.message()))?;
-    let folders = document
-        .entry("folder")
-        .or_insert_with(|| toml_edit::Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
-    let Some(folders) = folders.as_array_of_tables_mut() else {
-        return Err(invalid("`folder` is not a list of tables"));
-    };
-    if act(folders) == ListEdit::Unchanged {
-        return Ok(ListEdit::Unchanged);
-    }
-    let header = if text.is_some() { "" } else { LIST_HEADER };
-    let new = format!("{header}{document}");
-    target.write(
-        old.as_ref(),
-        new.as_bytes(),
-        skillfold_store::Access::Private,
-    )?;
-    Ok(ListEdit::Changed)
 }

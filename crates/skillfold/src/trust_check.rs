@@ -1,13 +1,9 @@
-//! Checks before each answer that the user still trusts what a snapshot serves.
+//! Checks before each answer that the user still trusts and accepts what a snapshot serves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::environment::Environment;
-use crate::settings::Settings;
-use crate::trust::{TrustRule, TrustedFolders};
-
-/// How long a check stays valid. It reads a small file, while an answer may take only a few microseconds.
+/// How long a check stays valid. It reads small files, while an answer may take only a few microseconds.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The time of the last trust check of one snapshot. A new snapshot has not been checked yet.
@@ -39,21 +35,13 @@ impl TrustCheck {
         u64::try_from(self.created.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Returns whether the trust list is unchanged and `rule` is still what trusts the project.
-    pub(crate) fn is_current(
-        &self,
-        environment: &Environment,
-        settings: &Settings,
-        trusted: &TrustedFolders,
-        rule: Option<&TrustRule>,
-    ) -> bool {
+    /// Returns whether the last check is still valid, or a new one finds that nothing changed.
+    pub(crate) fn is_current(&self, is_unchanged: impl FnOnce() -> bool) -> bool {
         let now_us = self.elapsed_us();
         if self.is_recent() {
             return true;
         }
-        // The rule is found anew, because a folder that replaced a trusted one is not trusted.
-        let current_rule = || TrustRule::find(environment, settings, &mut trusted.clone());
-        let is_same = trusted.is_unchanged() && current_rule().as_ref() == rule;
+        let is_same = is_unchanged();
         if is_same {
             self.last_check_us.store(now_us.max(1), Ordering::Relaxed);
         }

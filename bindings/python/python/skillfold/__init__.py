@@ -12,6 +12,7 @@ about them, and has the tools for a model to search, load and read skills itself
 whose fields are attributes. Errors are in `skillfold.errors`.
 """
 
+from skillfold._improve import Reviewer
 from skillfold._session import Session
 from skillfold._skillfold import VERSION as __version__
 from skillfold._skillfold import Instructions
@@ -34,6 +35,7 @@ __all__ = [
     "InvalidError",
     "NotFoundError",
     "RefusedError",
+    "Reviewer",
     "Session",
     "SkillfoldError",
     "Skills",

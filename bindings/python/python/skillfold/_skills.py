@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from skillfold import _skillfold, views
+from skillfold._improve import Proposing
+from skillfold._run import Running
 from skillfold._session import Session
 from skillfold._threads import to_thread
 from skillfold.errors import SkillfoldError, from_view
@@ -45,7 +47,7 @@ logger = logging.getLogger("skillfold")
 
 _MAX_END = 2**64 - 1
 # Settings that are `on` or `off`; the others that are switches are `true` or `false`.
-_WORD_SWITCHES = {"breadcrumb", "index", "watch"}
+_WORD_SWITCHES = {"breadcrumb", "index", "proposals", "scripts", "watch"}
 # Settings that are lists of paths.
 _PATH_LISTS = {"roots", "trusted"}
 
@@ -210,7 +212,7 @@ class DiscoverOptions(TypedDict, total=False):
     environ: Mapping[str, str] | None
 
 
-class Skills(_Readable[_skillfold.Skills]):
+class Skills(_Readable[_skillfold.Skills], Proposing, Running):
     """All skills of a project and of the person, live. Any number of threads may use it.
 
     It is for models: it hides skills that only people may start. `for_user` returns the same skills for a person.
@@ -439,6 +441,15 @@ class Skills(_Readable[_skillfold.Skills]):
     async def aget_context(self, prompt: str | Message | Iterable[Message], agent_id: str | None = None) -> str | None:
         """Do what `get_context` does, on another thread."""
         return await to_thread(self.get_context, prompt, agent_id)
+
+    def _check_tool(self, skill_id: str, tool: str) -> tuple[str, builtins.list[str]]:
+        return self._native.check_tool(skill_id, tool)
+
+    def _runner(self) -> _skillfold.Runner:
+        return self._native.runner()
+
+    def _store(self) -> _skillfold.Store:
+        return self._native.store()
 
     def _agent(self, agent_id: str) -> AgentSkills:
         try:

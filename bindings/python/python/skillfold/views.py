@@ -8,13 +8,19 @@ from typing import Any
 from skillfold._view import DecidedView, TextView, View
 
 __all__ = [
+    "Accepted",
+    "AcceptedRow",
+    "AllowedList",
+    "AllowedRow",
     "Announced",
     "AnswerBlock",
+    "Audit",
     "Body",
     "Bytes",
     "Cache",
     "CachePart",
     "CacheStats",
+    "ChangedQuery",
     "Changes",
     "Check",
     "CheckSummary",
@@ -29,6 +35,7 @@ __all__ = [
     "Diagnostic",
     "Doctor",
     "DoctorSummary",
+    "Effects",
     "Evaluation",
     "EvaluationSummary",
     "Failure",
@@ -37,6 +44,7 @@ __all__ = [
     "FileFinding",
     "FileListing",
     "FoundSkill",
+    "History",
     "HookPrompt",
     "HookPromptSkill",
     "HookPrompts",
@@ -53,9 +61,15 @@ __all__ = [
     "Path",
     "Position",
     "Prompt",
+    "Proposal",
+    "ProposalList",
+    "Recommendation",
     "RefusedRecord",
     "RootCacheState",
     "RootState",
+    "Run",
+    "Script",
+    "ScriptList",
     "SearchResults",
     "SettingProblem",
     "SettingRow",
@@ -69,6 +83,7 @@ __all__ = [
     "SkillRecord",
     "SkillState",
     "SkillTally",
+    "SkillTool",
     "SnippetText",
     "Span",
     "StatsPeriod",
@@ -82,10 +97,56 @@ __all__ = [
     "TrustedRow",
     "Turn",
     "Unmatched",
+    "UnusableScript",
+    "VersionRow",
     "Why",
     "WrittenFile",
     "WrongQuery",
 ]
+
+
+class Accepted(View):
+    """The skills that the user accepted with `skillfold accept`."""
+
+    __slots__ = ()
+    file: str | None
+    """The path of the list, which may not exist yet; absent without a home folder."""
+    findings: list[SettingProblem]
+    """Problems with the list."""
+    folders: list[AcceptedRow]
+    """The accepted skills, by path."""
+
+
+class AcceptedRow(View):
+    """A skill that the user accepted."""
+
+    __slots__ = ()
+    path: str
+    """The path of the skill's folder, with links resolved."""
+    state: str
+    """`accepted`, or `gone` if there is no such folder."""
+
+
+class AllowedList(View):
+    """The skills that may run."""
+
+    __slots__ = ()
+    skills: list[AllowedRow]
+    """The skills."""
+
+
+class AllowedRow(View):
+    """A skill that may run."""
+
+    __slots__ = ()
+    digest: str
+    """The digest of what may run."""
+    folder: str
+    """Its folder."""
+    granted: list[str]
+    """What was granted, one line each."""
+    tools: list[str]
+    """The names of its tools."""
 
 
 class Announced(View):
@@ -136,6 +197,22 @@ class ToolAnswer(TextView):
     """Tokens of the instructions that the answer gives; 0 if it gives none."""
     value: Any
     """The answer for a program; a failure is the same as the document `error`."""
+
+
+class Audit(View):
+    """The log of what was proposed and decided."""
+
+    __slots__ = ()
+    damaged_line: int | None
+    """The first line that is not, counted from 1."""
+    head: str
+    """The last hash, which stands for all records. Empty if there are none."""
+    is_whole: bool
+    """Whether every record is bound to the one before."""
+    reason: str | None
+    """What is wrong with it."""
+    records: list[Any]
+    """The records, oldest first, each as it is in the file."""
 
 
 class Body(View):
@@ -198,6 +275,18 @@ class Cache(View):
     """The path of the folder."""
     parts: list[CachePart]
     """Its parts."""
+
+
+class ChangedQuery(View):
+    """A labelled request whose outcome a change turns round."""
+
+    __slots__ = ()
+    is_chosen: bool
+    """Whether the skill is chosen after the change."""
+    query: str
+    """The request."""
+    should_trigger: bool
+    """Whether the skill should be chosen for it."""
 
 
 class Changes(View):
@@ -408,7 +497,7 @@ class Doctor(View):
     roots: list[RootState]
     """The roots, in order of name precedence within a scope."""
     settings: list[SettingProblem]
-    """Problems with the settings and with the list of trusted folders."""
+    """Problems with the settings and with the lists of trusted folders and accepted skills."""
     skills: list[SkillState]
     """The skills, ordered by id."""
     summary: DoctorSummary
@@ -425,6 +514,10 @@ class DoctorSummary(View):
     """Skills with the status `disabled`."""
     found: int
     """Folders with a `SKILL.md`."""
+    held: int
+    """Skills with the status `held`."""
+    incompatible: int
+    """Skills with the status `incompatible`."""
     parsed: int
     """Those that are valid skills."""
     refused: int
@@ -435,6 +528,28 @@ class DoctorSummary(View):
     """Skills that lost their name to another skill, whatever their status."""
     untrusted: int
     """Skills with the status `untrusted`."""
+
+
+class Effects(View):
+    """What a change of a skill does."""
+
+    __slots__ = ()
+    changed_queries: list[ChangedQuery]
+    """Those with another outcome."""
+    description_tokens: list[int]
+    """The tokens of the description, before and after."""
+    instruction_tokens: list[int]
+    """The tokens of the instructions, before and after."""
+    lines: list[str]
+    """The effects as sentences."""
+    new_findings: list[Diagnostic]
+    """The findings that the skill would have and does not have now."""
+    next_version: str | None
+    """The suggested version, if the skill has one now."""
+    queries: int
+    """The labelled requests that were run."""
+    step: str
+    """The suggested step of the version: `patch`, `minor` or `major`."""
 
 
 class EvaluationSummary(View):
@@ -450,7 +565,7 @@ class EvaluationSummary(View):
     right: int
     """Queries with the expected result."""
     withheld: int
-    """Untrusted skills, whose files were not read."""
+    """Untrusted and held skills, whose files were not read."""
     without: int
     """Active skills without query files; 0 if skills were requested by id."""
 
@@ -480,6 +595,9 @@ class Failure(View):
     error: str
     """The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
     reserved for kinds that have no word yet.
+
+    A script or tool that did not run has the code of the run, such as `box_unavailable` or
+    `interpreter_missing`.
     """
     hint: str
     """What to do about it."""
@@ -488,8 +606,9 @@ class Failure(View):
     nearest: list[str]
     """Existing ids that are similar to the unknown one, nearest first."""
     refusal: str | None
-    """Which kind of rule refused it, if it was refused: `untrusted`, `disabled`, `traversal`, `link`,
-    `not_a_file`, `too_large`, `changing`, `not_publishable`, `write` or `trust`.
+    """Which kind of rule refused it, if it was refused: `untrusted`, `held`, `disabled`, `incompatible`,
+    `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`, `accept`,
+    `not_allowed` or `approval`.
     """
 
 
@@ -600,11 +719,25 @@ class FoundSkill(View):
     snippet: SnippetText | None
     """The part of its description or instructions with the most words of the request; absent if neither has any."""
     status: str
-    """`active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order."""
+    """`active`, `shadowed`, `incompatible`, `disabled`, `held` or `untrusted`; if several apply, the last one in
+    this order.
+    """
     tags: list[str]
     """Tags for filters and search; at most 16 in a listing."""
     version: str | None
     """The version as written in the frontmatter; absent if there is none."""
+
+
+class History(View):
+    """The versions of a skill."""
+
+    __slots__ = ()
+    folder: str
+    """The folder of the skill."""
+    skill_id: str
+    """The id of the skill."""
+    versions: list[VersionRow]
+    """The versions, oldest first."""
 
 
 class HookPrompt(View):
@@ -903,6 +1036,64 @@ class Prompt(DecidedView):
     """Byte range in the middle of a long request that no pattern was matched against; absent if there is none."""
 
 
+class ProposalList(View):
+    """The proposals that wait for a decision."""
+
+    __slots__ = ()
+    proposals: list[Proposal]
+    """The proposals, oldest first."""
+    unreadable: list[str]
+    """Why a file in the folder of proposals is not one."""
+
+
+class Proposal(View):
+    """A proposal that waits for a decision."""
+
+    __slots__ = ()
+    author: str
+    """Who proposed it."""
+    base: str | None
+    """The digest of the version that it changes; absent for a new skill."""
+    diff: str | None
+    """The change as a unified diff; only if one proposal is shown."""
+    digest: str
+    """The digest of its file."""
+    effects: Effects | None
+    """What the change does; only if one proposal is shown."""
+    evidence: str | None
+    """What shows that it is right."""
+    folder: str
+    """The folder of the skill."""
+    is_recorded: bool
+    """Whether it was written by the tools or by the command, and not by other hands."""
+    justification: str
+    """Why."""
+    name: str
+    """Its name: that of its file without `.md`."""
+    recommendations: list[Recommendation]
+    """What reviewers who may not decide recommend."""
+    repeated: int
+    """How often the same change was proposed again."""
+    session: str | None
+    """The conversation in which it was proposed, if it is known."""
+    skill_id: str
+    """The id of the skill."""
+    time: str
+    """When, in UTC as RFC 3339."""
+
+
+class Recommendation(View):
+    """What a reviewer thinks of a proposal."""
+
+    __slots__ = ()
+    by: str
+    """Who."""
+    reason: str
+    """Why."""
+    verdict: str
+    """`approve` or `reject`."""
+
+
 class RefusedRecord(View):
     """A folder whose `SKILL.md` is not a valid skill."""
 
@@ -967,6 +1158,66 @@ class RootState(View):
     """Whether the root is trusted; skills of an untrusted root are withheld from models."""
     trusted_by: str | None
     """The rule by which the user trusts the project; absent if the root is not the project's or is not trusted."""
+
+
+class Run(View):
+    """What a script or a tool of a skill did."""
+
+    __slots__ = ()
+    errors: str | None
+    """What it wrote to standard error."""
+    exit_code: int | None
+    """The exit code of a script that ended with one."""
+    metadata: Any | None
+    """What else a tool gave."""
+    name: str
+    """The script or the tool."""
+    output: str
+    """What it wrote to standard output, or what a tool answered; bytes that are not UTF-8 are replaced."""
+    result: str
+    """How it ended: `exited`, `signalled`, `timeout`, `output_too_large`, `cpu_time_exceeded`, `file_too_large`,
+    `cancelled`; `failed` for a tool that says so.
+    """
+    seconds: float | None
+    """Seconds from start to end, of a script."""
+    signal: int | None
+    """The number of the signal that ended a script."""
+    skill_id: str
+    """The skill's id."""
+    title: str | None
+    """The title that a tool gave."""
+
+
+class ScriptList(View):
+    """What a skill can run, and whether the user has allowed it."""
+
+    __slots__ = ()
+    allowed: bool
+    """Whether the user has allowed exactly this."""
+    asks: list[str]
+    """What the skill asks for, one line each."""
+    digest: str
+    """The digest of what was looked at."""
+    scripts: list[Script]
+    """Its scripts."""
+    skill_id: str
+    """The skill's id."""
+    tools: list[SkillTool]
+    """The tools of its toolsets; known once it is allowed."""
+    toolsets: list[str]
+    """Its toolsets, as it names them."""
+    unusable: list[UnusableScript]
+    """Files that it names or has under `scripts`, and that cannot be run."""
+
+
+class Script(View):
+    """A script of a skill."""
+
+    __slots__ = ()
+    path: str
+    """Its path in the skill."""
+    programs: list[str]
+    """The programs that can run it, the preferred one first."""
 
 
 class SearchResults(View):
@@ -1152,7 +1403,9 @@ class SkillRecord(View):
     shadowed_by: str | None
     """The id of the skill that won the name; absent if it is this one."""
     status: str
-    """`active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order."""
+    """`active`, `shadowed`, `incompatible`, `disabled`, `held` or `untrusted`; if several apply, the last one in
+    this order.
+    """
     tags: list[str]
     """Tags for filters and search; at most 16 in a listing."""
     version: str | None
@@ -1192,7 +1445,9 @@ class SkillState(View):
     shadowed_by: str | None
     """The id of the skill that won the name; absent if it is this one."""
     status: str
-    """`active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order."""
+    """`active`, `shadowed`, `incompatible`, `disabled`, `held` or `untrusted`; if several apply, the last one in
+    this order.
+    """
     tags: list[str]
     """Tags for filters and search; at most 16 in a listing."""
     version: str | None
@@ -1223,6 +1478,22 @@ class SkillTally(View):
     """Skills that the model was told about and used."""
 
 
+class SkillTool(View):
+    """A tool of a skill."""
+
+    __slots__ = ()
+    description: str
+    """What it does."""
+    input_schema: Any
+    """The JSON schema of its arguments."""
+    model_name: str
+    """The name that models call it by, once its skill is loaded."""
+    name: str
+    """Its name in the toolset."""
+    toolset: str
+    """The toolset, as the skill names it."""
+
+
 class Skill(View):
     """A skill with everything that the catalog knows about it."""
 
@@ -1249,6 +1520,8 @@ class Skill(View):
     """Findings in the skill's file."""
     disable_model_invocation: bool
     """Whether only the user may start the skill."""
+    engines: dict[str, str] | None
+    """The programs that the skill needs, each with the versions that will do, such as `>=2.0`."""
     file: str | None
     """The path of the `SKILL.md`; absent if the skill is not in the file system."""
     id: str
@@ -1262,7 +1535,9 @@ class Skill(View):
     name: str
     """The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid."""
     notes: list[Diagnostic]
-    """Findings of the catalog, such as that the skill is shadowed, disabled or untrusted."""
+    """Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another
+    version.
+    """
     other: Any | None
     """The fields that the engine does not read, converted by the core schema of YAML; absent if there are none."""
     plugin: str | None
@@ -1282,7 +1557,9 @@ class Skill(View):
     shadows: list[str]
     """Ids of the skills that lost the name to this one."""
     status: str
-    """`active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order."""
+    """`active`, `shadowed`, `incompatible`, `disabled`, `held` or `untrusted`; if several apply, the last one in
+    this order.
+    """
     tags: list[str]
     """Tags for filters and search; at most 16 in a listing."""
     toolsets: list[str]
@@ -1428,7 +1705,9 @@ class TrustedRow(View):
     path: str
     """Its path, with links resolved."""
     state: str
-    """`trusted`, `replaced` (by another folder, which is not trusted) or `gone`."""
+    """`trusted`, `pinned` (trusted with the skills that it had), `changed` (pinned, and has others now, so it is
+    not trusted), `replaced` (by another folder, which is not trusted) or `gone`.
+    """
 
 
 class Turn(DecidedView):
@@ -1476,12 +1755,44 @@ class Unmatched(View):
     needed: float | None
     """The confidence that the instructions need to be given; absent unless the reason is `unlikely`."""
     reason: str
-    """`untrusted`, `disabled`, `shadowed`, `person_only` (only the user may start it), `unseen` (the
-    conversation may not see it), `mode` (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no
-    match, and search ranks it too low).
+    """`untrusted`, `held`, `proposed` (a new skill that nobody has approved), `disabled`, `incompatible`,
+    `shadowed`, `person_only` (only the user may start it), `unseen` (the conversation may not see it), `mode`
+    (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no match, and search ranks it too low).
     """
     triggers: list[NearTrigger]
     """Its triggers, nearest to the request first, at most 50; only if the reason is `no_match` or `unlikely`."""
+
+
+class UnusableScript(View):
+    """A file that cannot be run."""
+
+    __slots__ = ()
+    path: str
+    """The path as the skill has it."""
+    reason: str
+    """Why it cannot be run."""
+
+
+class VersionRow(View):
+    """A version of a skill."""
+
+    __slots__ = ()
+    by: str | None
+    """Who approved it."""
+    cause: str
+    """How it came: `found`, `approved`, `rolled_back` or `edited`."""
+    digest: str | None
+    """Its digest; absent if the skill was removed."""
+    how: str | None
+    """How it was approved: `terminal`, `passphrase` or `host`."""
+    is_kept: bool
+    """Whether its files are kept, so that it can be taken again."""
+    proposal: str | None
+    """The digest of the proposal that brought it."""
+    reason: str | None
+    """Why."""
+    time: str
+    """When it came, in UTC as RFC 3339."""
 
 
 class Why(View):
@@ -1538,6 +1849,24 @@ class WrongQuery(View):
     """What made the skill match: `mention`, `phrase`, `trigger` or `search`; absent if it did not match."""
 
 
+Accepted._fields = {
+    "file": (None, None),
+    "findings": (None, SettingProblem),
+    "folders": (None, AcceptedRow),
+}
+AcceptedRow._fields = {
+    "path": (None, None),
+    "state": (None, None),
+}
+AllowedList._fields = {
+    "skills": (None, AllowedRow),
+}
+AllowedRow._fields = {
+    "digest": (None, None),
+    "folder": (None, None),
+    "granted": (None, None),
+    "tools": (None, None),
+}
 Announced._fields = {
     "added": (None, None),
     "changed": (None, None),
@@ -1559,6 +1888,13 @@ ToolAnswer._fields = {
     "text": (None, None),
     "tokens": (None, None),
     "value": (None, None),
+}
+Audit._fields = {
+    "damaged_line": (None, None),
+    "head": (None, None),
+    "is_whole": (None, None),
+    "reason": (None, None),
+    "records": (None, None),
 }
 Body._fields = {
     "bytes": (None, None),
@@ -1585,6 +1921,11 @@ CacheStats._fields = {
 Cache._fields = {
     "folder": (None, None),
     "parts": (None, CachePart),
+}
+ChangedQuery._fields = {
+    "is_chosen": (None, None),
+    "query": (None, None),
+    "should_trigger": (None, None),
 }
 Changes._fields = {
     "added": ([], None),
@@ -1682,11 +2023,23 @@ DoctorSummary._fields = {
     "active": (None, None),
     "disabled": (None, None),
     "found": (None, None),
+    "held": (None, None),
+    "incompatible": (None, None),
     "parsed": (None, None),
     "refused": (None, None),
     "repaired": (None, None),
     "shadowed": (None, None),
     "untrusted": (None, None),
+}
+Effects._fields = {
+    "changed_queries": (None, ChangedQuery),
+    "description_tokens": (None, None),
+    "instruction_tokens": (None, None),
+    "lines": (None, None),
+    "new_findings": (None, Diagnostic),
+    "next_version": (None, None),
+    "queries": (None, None),
+    "step": (None, None),
 }
 EvaluationSummary._fields = {
     "false_negatives": (None, None),
@@ -1762,6 +2115,11 @@ FoundSkill._fields = {
     "status": (None, None),
     "tags": ([], None),
     "version": (None, None),
+}
+History._fields = {
+    "folder": (None, None),
+    "skill_id": (None, None),
+    "versions": (None, VersionRow),
 }
 HookPrompt._fields = {
     "client": (None, None),
@@ -1886,6 +2244,32 @@ Prompt._fields = {
     "unread": (None, Bytes),
     "unread_by_patterns": (None, Bytes),
 }
+ProposalList._fields = {
+    "proposals": (None, Proposal),
+    "unreadable": (None, None),
+}
+Proposal._fields = {
+    "author": (None, None),
+    "base": (None, None),
+    "diff": (None, None),
+    "digest": (None, None),
+    "effects": (None, Effects),
+    "evidence": (None, None),
+    "folder": (None, None),
+    "is_recorded": (None, None),
+    "justification": (None, None),
+    "name": (None, None),
+    "recommendations": ([], Recommendation),
+    "repeated": (None, None),
+    "session": (None, None),
+    "skill_id": (None, None),
+    "time": (None, None),
+}
+Recommendation._fields = {
+    "by": (None, None),
+    "reason": (None, None),
+    "verdict": (None, None),
+}
 RefusedRecord._fields = {
     "diagnostics": (None, Diagnostic),
     "file": (None, None),
@@ -1913,6 +2297,32 @@ RootState._fields = {
     "skills": (None, None),
     "trusted": (None, None),
     "trusted_by": (None, None),
+}
+Run._fields = {
+    "errors": (None, None),
+    "exit_code": (None, None),
+    "metadata": (None, None),
+    "name": (None, None),
+    "output": (None, None),
+    "result": (None, None),
+    "seconds": (None, None),
+    "signal": (None, None),
+    "skill_id": (None, None),
+    "title": (None, None),
+}
+ScriptList._fields = {
+    "allowed": (None, None),
+    "asks": (None, None),
+    "digest": (None, None),
+    "scripts": (None, Script),
+    "skill_id": (None, None),
+    "tools": (None, SkillTool),
+    "toolsets": (None, None),
+    "unusable": (None, UnusableScript),
+}
+Script._fields = {
+    "path": (None, None),
+    "programs": (None, None),
 }
 SearchResults._fields = {
     "coverage": (None, None),
@@ -2021,6 +2431,13 @@ SkillTally._fields = {
     "unused": (None, None),
     "used": (None, None),
 }
+SkillTool._fields = {
+    "description": (None, None),
+    "input_schema": (None, None),
+    "model_name": (None, None),
+    "name": (None, None),
+    "toolset": (None, None),
+}
 Skill._fields = {
     "alias": (None, None),
     "allowed_tools": ([], None),
@@ -2033,6 +2450,7 @@ Skill._fields = {
     "description": (None, None),
     "diagnostics": (None, Diagnostic),
     "disable_model_invocation": (None, None),
+    "engines": (None, None),
     "file": (None, None),
     "id": (None, None),
     "license": (None, None),
@@ -2137,6 +2555,20 @@ Unmatched._fields = {
     "reason": (None, None),
     "triggers": ([], NearTrigger),
 }
+UnusableScript._fields = {
+    "path": (None, None),
+    "reason": (None, None),
+}
+VersionRow._fields = {
+    "by": (None, None),
+    "cause": (None, None),
+    "digest": (None, None),
+    "how": (None, None),
+    "is_kept": (None, None),
+    "proposal": (None, None),
+    "reason": (None, None),
+    "time": (None, None),
+}
 Why._fields = {
     "added_tokens": (None, None),
     "counted_by": (None, None),
@@ -2163,7 +2595,10 @@ WrongQuery._fields = {
 
 # The class of each kind of result.
 KINDS: dict[str, type[View]] = {
+    "accepted": Accepted,
+    "allowed": AllowedList,
     "answer": ToolAnswer,
+    "audit": Audit,
     "cache": Cache,
     "changes": Changes,
     "check": Check,
@@ -2175,12 +2610,17 @@ KINDS: dict[str, type[View]] = {
     "evaluation": Evaluation,
     "file": FileContent,
     "files": FileListing,
+    "history": History,
     "hook_prompts": HookPrompts,
     "instructions": LoadedSkill,
     "listing": Listing,
     "overlap": Overlap,
     "path": Path,
     "prompt": Prompt,
+    "proposal": Proposal,
+    "proposals": ProposalList,
+    "run": Run,
+    "scripts": ScriptList,
     "search": SearchResults,
     "settings": SettingsReport,
     "setup": Setup,

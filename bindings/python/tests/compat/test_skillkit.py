@@ -279,6 +279,44 @@ def test_scripts_are_listed_like_the_original(theirs: Any, ours: Any, tmp_path: 
     assert sorted(path for _, path, *_ in listed[1]) == sorted([*paths, "scripts/1/2/3/4/in.py"])
 
 
+DESCRIBED = {
+    "one-line.py": ('"""Fills in a form."""\nimport sys\n', "Fills in a form."),
+    "below-the-quotes.py": ('#!/usr/bin/env python3\n\n"""\nFills in\n  a form.\n"""\n', "Fills in a form."),
+    "other-quotes.py": ("'''Fills in a form.'''\n", "Fills in a form."),
+    "comment.py": ("# Fills in\n#\n\n# a form.\nimport sys\n# Not this.\n", "Fills in a form."),
+    "below-code.py": ("import sys\n# Fills in a form.\n", "Fills in a form."),
+    "shell.sh": ("#!/bin/sh\r\n## Fills in a form.\r\nset -e\r\n", "Fills in a form."),
+    "ruby.rb": ("# Fills in a form.\n", "Fills in a form."),
+    "perl.pl": ("#!/usr/bin/perl\n# Fills in a form.\n", "Fills in a form."),
+    "slashes.js": ("\n// Fills in\n/* a form. */\nrun(); // Not this.\n", "Fills in a form."),
+    "below-code.js": ("run();\n// Not this.\n", ""),
+    "windows.ps1": ("# Not this.\n", ""),
+    "empty.py": ("", ""),
+    "long.sh": (f"# {'x' * 600}\n", "x" * 500),
+    "far-below.sh": ("\n" * 50 + "# Not this.\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_scripts_are_described_like_the_original(either: Any, tmp_path: Path, name: str) -> None:
+    content, description = DESCRIBED[name]
+    (tmp_path / name).write_text(content, newline="")
+    [script] = either.ScriptDetector().detect_scripts(tmp_path)
+    assert script.description == description
+
+
+def test_limits_of_scripts_are_those_of_the_original(either: Any, tmp_path: Path) -> None:
+    (tmp_path / "scripts/deep").mkdir(parents=True)
+    for path in ("scripts/fill.py", "scripts/deep/sign.py"):
+        (tmp_path / path).write_text("\n# Fills in a form.\n")
+    [script] = either.ScriptDetector(max_depth=1, max_lines_for_description=1).detect_scripts(tmp_path)
+    assert (script.path, script.description) == (Path("scripts/fill.py"), "")
+    assert either.ScriptDetector(max_depth=0).detect_scripts(tmp_path) == []
+    assert either.ScriptDescriptionExtractor(max_chars=5).extract(tmp_path / script.path) == "Fills"
+    assert either.ScriptDescriptionExtractor().extract(tmp_path / "missing.py") == ""
+    assert either.ScriptDescriptionExtractor().extract(tmp_path / "scripts") == ""
+
+
 def test_tools_of_scripts_are_named_like_the_original(theirs: Any, ours: Any) -> None:
     for skill, name in (("PDF_Tools", "Fill"), ("a.b", "x"), ("a", "x-y"), ("a" * 58, "x"), ("a" * 57, "x")):
         results: list[object] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +322,49 @@ def test_suspicious_arguments_are_not_logged(
         assert [record.levelname for record in caplog.records].count("WARNING") == count
 
 
+# Scripts.
+
+
+DESCRIBED = {
+    "first-line.py": ('"""Fills in a form.\n\nAnd signs it.\n"""\n', "And signs it.", "Fills in a form. And signs it."),
+    "not-closed.py": ('"""Fills in\na form.\n', "a form.", "Fills in a form."),
+    "shebang.js": ("#!/usr/bin/env node\n// Fills in a form.\n", "", "Fills in a form."),
+    "jsdoc.js": ("/**\n * Fills in a form.\n */\nrun();\n", "* Fills in a form.", "Fills in a form."),
+    "no-comment.js": ('const start = "/*";\nrun();', '"; run();', ""),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_description_of_a_script_is_its_whole_first_comment(theirs: Any, ours: Any, tmp_path: Path, name: str) -> None:
+    content, original, our = DESCRIBED[name]
+    (tmp_path / name).write_text(content)
+    # The original has a space for each line past the end of the file.
+    assert theirs.ScriptDescriptionExtractor().extract(tmp_path / name).rstrip() == original
+    assert ours.ScriptDescriptionExtractor().extract(tmp_path / name) == our
+
+
+def test_folder_of_scripts_that_is_a_link_is_not_followed(theirs: Any, ours: Any, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/fill.py").write_text("")
+    (tmp_path / "pdf").mkdir()
+    (tmp_path / "pdf/scripts").symlink_to(tmp_path / "elsewhere")
+    assert len(theirs.ScriptDetector().detect_scripts(tmp_path / "pdf")) == 1
+    assert ours.ScriptDetector().detect_scripts(tmp_path / "pdf") == []
+
+
+def test_scripts_are_listed_in_order(ours: Any, tmp_path: Path) -> None:
+    (tmp_path / "scripts/a").mkdir(parents=True)
+    for path in ("a.py", "scripts/b.py", "scripts/a/c.py", "scripts/a.py"):
+        (tmp_path / path).write_text("")
+    listed = [script.path.as_posix() for script in ours.ScriptDetector().detect_scripts(tmp_path)]
+    assert listed == ["scripts/a/c.py", "scripts/a.py", "scripts/b.py", "a.py"]
+
+
+def test_description_reads_the_head_of_a_script_only(ours: Any, tmp_path: Path) -> None:
+    (tmp_path / "long.sh").write_text("x" * 65_536 + "\n# Not this.\n")
+    assert ours.ScriptDescriptionExtractor().extract(tmp_path / "long.sh") == ""
+
+
 # What waits.
 
 
@@ -331,29 +374,56 @@ def with_script(folder: Path, write: Write) -> None:
     script.write_text('"""Fills in a form."""\nprint(input())\n')
 
 
-def test_scripts_are_not_run_yet(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+def test_scripts_run_in_a_box_with_arguments_as_they_are(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
     assert manager(theirs, tmp_path).execute_skill_script("pdf", "fill", {"Page": 1}).stdout == '{"page": 1}\n'
     found = manager(ours, tmp_path)
+    result = found.execute_skill_script("pdf", "fill", {"Page": 1})
+    assert (result.stdout, result.exit_code, result.success) == ('{"Page": 1}\n', 0, True)
     skill = found.load_skill("pdf")
-    actions: list[Callable[[], object]] = [
-        lambda: found.execute_skill_script("pdf", "fill", {"Page": 1}),
-        lambda: ours.ScriptExecutor().execute(Path("scripts/fill.py"), {}, skill.base_directory, skill.metadata),
-        lambda: ours.create_script_tools(skill, found),
-        lambda: ours.ScriptDescriptionExtractor().extract(skill.base_directory / "scripts/fill.py"),
-    ]
-    for action in actions:
-        with pytest.raises(ours.ScriptError, match="not available yet") as caught:
-            action()
-        assert type(caught.value) is ours.ScriptError
+    [tool] = ours.create_script_tools(skill, found)
+    assert tool.name == "pdf__fill"
+    assert tool.invoke({"arguments": {"Page": 1}}) == '{"Page": 1}\n'
 
 
-def test_scripts_have_no_description_and_no_tools_yet(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def run_script(module: Any, folder: Path, write: Write, text: str, **limits: int) -> Any:
+    write(folder, "pdf")
+    (folder / "pdf/scripts").mkdir(exist_ok=True)
+    (folder / "pdf/scripts/fill.py").write_text(text, encoding="utf-8")
+    skill = manager(module, folder).load_skill("pdf")
+    return module.ScriptExecutor(**limits).execute(Path("scripts/fill.py"), {}, skill.base_directory, skill.metadata)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+def test_script_that_fails_or_runs_too_long_is_a_result(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    for module in (theirs, ours):
+        failed = run_script(module, tmp_path, write, "import sys; sys.exit('no form')\n")
+        assert (failed.exit_code, failed.stderr, failed.success) == (1, "no form\n", False)
+        late = run_script(module, tmp_path, write, "import time; time.sleep(9)\n", timeout=1)
+        assert (late.exit_code, late.timeout, late.signaled) == (124, True, False)
+        killed = run_script(module, tmp_path, write, "import os; os.kill(os.getpid(), 11)\n")
+        assert (killed.exit_code, killed.signal, killed.signal_number) == (-11, "SIGSEGV", 11)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+def test_script_has_nothing_of_the_host(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret", encoding="utf-8")
+    text = f"import os; print(os.path.exists({str(secret)!r}), 'SKILL_NAME' in os.environ)\n"
+    assert run_script(theirs, tmp_path, write, text).stdout == "True True\n"
+    assert run_script(ours, tmp_path, write, text).stdout == "False False\n"
+    skill = manager(ours, tmp_path).load_skill("pdf")
+    with pytest.raises(ours.PathSecurityError):
+        ours.ScriptExecutor().execute(secret, {}, skill.base_directory, skill.metadata)
+
+
+def test_tools_of_scripts_are_made_on_request_alone(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
     write(tmp_path, "mail")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
-    assert [script.description for script in original.load_skill("pdf").scripts] == ["Fills in a form."]
-    assert [script.description for script in our.load_skill("pdf").scripts] == [""]
+    for found in (original, our):
+        assert [script.description for script in found.load_skill("pdf").scripts] == ["Fills in a form."]
     assert sorted(tool.name for tool in theirs.create_langchain_tools(original)) == ["mail", "pdf", "pdf__fill"]
     assert sorted(tool.name for tool in ours.create_langchain_tools(our)) == ["mail", "pdf"]
     assert ours.create_script_tools(our.load_skill("mail"), our) == []

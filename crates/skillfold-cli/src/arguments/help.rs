@@ -8,7 +8,7 @@ use skillfold::core::catalog::nearest;
 use super::Arguments;
 
 /// Examples, by command.
-const EXAMPLES: [(&str, &str); 26] = [
+const EXAMPLES: [(&str, &str); 39] = [
     (
         "list",
         "\
@@ -114,8 +114,70 @@ skillfold setup codex --undo",
         "\
 skillfold trust
 skillfold trust ~/projects/app
+skillfold trust --pin
 skillfold trust --remove",
     ),
+    (
+        "allow",
+        "\
+skillfold allow pdf             # shows what it would run, and asks
+skillfold allow --list
+skillfold allow pdf --remove",
+    ),
+    (
+        "run",
+        "\
+skillfold run pdf               # its scripts
+skillfold run pdf scripts/fill.py -- form.json
+skillfold run pdf scripts/stat.py --stdin < report.csv
+skillfold run --box",
+    ),
+    (
+        "tools",
+        "\
+skillfold tools pdf
+skillfold tools pdf fields '{}'",
+    ),
+    (
+        "accept",
+        "\
+skillfold accept                # what is held
+skillfold accept pdf
+skillfold accept --all
+skillfold accept --remove pdf",
+    ),
+    (
+        "proposals",
+        "\
+skillfold proposals
+skillfold proposals pdf-20261117T072000Z",
+    ),
+    ("review", "skillfold review"),
+    ("approve", "skillfold approve pdf-20261117T072000Z"),
+    (
+        "reject",
+        "skillfold reject pdf-20261117T072000Z --reason \"we use another tool\"",
+    ),
+    ("history", "skillfold history pdf"),
+    (
+        "diff",
+        "\
+skillfold diff pdf              # what the last change did
+skillfold diff pdf 3f2a9c 81d0e7",
+    ),
+    (
+        "rollback",
+        "\
+skillfold rollback pdf
+skillfold rollback pdf 3f2a9c --reason \"the new one is worse\"",
+    ),
+    (
+        "audit",
+        "\
+skillfold audit
+skillfold audit verify",
+    ),
+    ("passphrase", "skillfold passphrase"),
     (
         "doctor",
         "\
@@ -146,13 +208,14 @@ skillfold cache clean",
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done, and nothing is wrong
-  1  done, and something is wrong: errors in a skill, a folder without one,
-     a skill that fails its `test`, or settings that cannot be followed
-  2  the command line or a setting cannot be followed
-  3  there is no such skill, file or folder
-  4  refused: a rule forbids it, or the file is there already
-  5  a file could not be read or written";
+    0  done, and nothing is wrong
+    1  done, and something is wrong: errors in a skill, a folder without one,
+       a skill that fails its `test`, or settings that cannot be followed
+    2  the command line or a setting cannot be followed
+    3  there is no such skill, file or folder
+    4  refused: a rule forbids it, or the file is there already
+    5  a file could not be read or written
+  130  interrupted by Ctrl-C, or left without a choice";
 
 /// What people type, and the command that does it.
 const OTHER_WORDS: [(&[&str], &str); 11] = [

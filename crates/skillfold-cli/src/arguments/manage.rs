@@ -3,6 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use skillfold::core::Code;
 use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
@@ -147,7 +148,8 @@ pub(crate) struct Init {
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Setup {
     /// The client; without it, all clients that you have, server and hook
-    pub(crate) client: Option<ClientName>,
+    #[arg(value_parser = client_names())]
+    pub(crate) client: Option<Client>,
     /// Change the project's configuration, shared by everyone who works on it, instead of yours
     #[arg(long)]
     pub(crate) project: bool,
@@ -168,40 +170,43 @@ pub(crate) struct Setup {
     pub(crate) yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ClientName {
-    ClaudeCode,
-    Codex,
-    Cursor,
-    Gemini,
-    Goose,
-    Opencode,
-    Vscode,
-}
-
-impl From<ClientName> for Client {
-    fn from(name: ClientName) -> Self {
-        match name {
-            ClientName::ClaudeCode => Self::ClaudeCode,
-            ClientName::Codex => Self::Codex,
-            ClientName::Cursor => Self::Cursor,
-            ClientName::Gemini => Self::Gemini,
-            ClientName::Goose => Self::Goose,
-            ClientName::Opencode => Self::OpenCode,
-            ClientName::Vscode => Self::VsCode,
-        }
-    }
+fn client_names() -> impl TypedValueParser<Value = Client> {
+    PossibleValuesParser::new(Client::ALL.map(Client::name)).try_map(|name| name.parse::<Client>())
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Trust {
     /// A project, or a folder of projects; the current project if none is named
     pub(crate) folder: Option<PathBuf>,
     /// List the trusted folders
-    #[arg(long, conflicts_with_all = ["folder", "remove", "yes"])]
+    #[arg(long, conflicts_with_all = ["folder", "remove", "pin", "yes"])]
     pub(crate) list: bool,
     /// Stop trusting the folder
     #[arg(long)]
+    pub(crate) remove: bool,
+    /// Trust the skills as they are now: if one changes or comes, the folder is not trusted
+    #[arg(long, conflicts_with = "remove")]
+    pub(crate) pin: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
+pub(crate) struct Accept {
+    /// Skills that are held, by id; without one, all that are held are shown
+    #[arg(value_name = "ID", add = complete::skill_ids())]
+    pub(crate) ids: Vec<String>,
+    /// Accept all skills that are held
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) all: bool,
+    /// List the accepted skills
+    #[arg(long, conflicts_with_all = ["ids", "all", "remove", "yes"])]
+    pub(crate) list: bool,
+    /// Hold the skills again, by id or path
+    #[arg(long, requires = "ids", conflicts_with = "yes")]
     pub(crate) remove: bool,
     /// Do not ask
     #[arg(long, short)]

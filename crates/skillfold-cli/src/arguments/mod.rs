@@ -3,7 +3,9 @@
 mod complete;
 mod number;
 
+mod improve;
 mod manage;
+mod run;
 mod use_skills;
 
 pub(crate) mod help;
@@ -12,10 +14,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::improve::{
+    Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Reject, Rollback,
+};
 pub(crate) use self::manage::{
-    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, Overlap,
+    Accept, Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, Overlap,
     ProfileName, ReportPage, Setup, Stats, Test, Trust,
 };
+pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
     Compose, Files, Hook, List, Load, LogLevel, Prompt, Read, Search, Serve, Show, Why,
 };
@@ -74,6 +80,21 @@ impl Arguments {
     pub(crate) fn is_json(&self) -> bool {
         let is_format = |check: &Check| check.format == Format::Json;
         self.global.json || matches!(&self.command, Some(Command::Check(check)) if is_format(check))
+    }
+}
+
+impl Command {
+    /// Returns the command and its argument if it needs a skill and none is named.
+    pub(crate) fn unnamed_skill(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Show(Show { id: None }) => Some(("show", "<ID>")),
+            Self::Load(Load { id: None, .. }) => Some(("load", "<ID>")),
+            Self::Files(Files { id: None, .. }) => Some(("files", "<ID>")),
+            Self::Why(Why { skill, .. }) if skill.iter().any(String::is_empty) => {
+                Some(("why", "--skill <ID>"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -137,6 +158,32 @@ pub(crate) enum Command {
     Setup(Setup),
     /// Trust the skills of a project, after showing them
     Trust(Trust),
+    /// Accept skills that are held, after showing them
+    Accept(Accept),
+    /// Let a skill run its scripts and tools, after showing them
+    Allow(Allow),
+    /// Run a script of a skill in a box, or list its scripts
+    Run(RunScript),
+    /// List the tools of a skill, or call one
+    Tools(Tools),
+    /// List the changes of skills that agents proposed, or show one
+    Proposals(Proposals),
+    /// Review the proposed changes on the screen, and decide
+    Review,
+    /// Approve a proposed change, after showing it
+    Approve(Approve),
+    /// Reject a proposed change
+    Reject(Reject),
+    /// List the versions of a skill
+    History(HistoryOptions),
+    /// Compare two versions of a skill
+    Diff(Diff),
+    /// Give a skill an earlier version again, after showing the change
+    Rollback(Rollback),
+    /// Show the log of what was proposed, decided and changed, or verify it
+    Audit(AuditOptions),
+    /// Set the passphrase that approvals can require
+    Passphrase,
     /// Show the status of each root and skill, and what is wrong
     Doctor(Doctor),
     /// Show the settings, or change one

@@ -58,7 +58,7 @@ pub(crate) struct Search {
     /// Show at most this many
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = number::positive::<NonZeroUsize>)]
     pub(crate) limit: NonZeroUsize,
-    /// Include skills that a model may not see: shadowed, disabled, untrusted, for people only
+    /// Include skills that a model may not see: shadowed, incompatible, disabled, held, untrusted, for people only
     #[arg(long)]
     pub(crate) all: bool,
     /// Say how likely a skill is as a number too
@@ -68,16 +68,16 @@ pub(crate) struct Search {
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The id, name or folder name of a skill
+    /// The id, name or folder name of a skill; without it, you choose one on the terminal
     #[arg(add = complete::skill_ids())]
-    pub(crate) id: String,
+    pub(crate) id: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Load {
-    /// The id, name or folder name of a skill
+    /// The id, name or folder name of a skill; without it, you choose one on the terminal
     #[arg(add = complete::skill_ids())]
-    pub(crate) id: String,
+    pub(crate) id: Option<String>,
     /// Arguments for the skill: one text, or words joined with spaces; put words that start with a hyphen
     /// after `--`
     pub(crate) arguments: Vec<String>,
@@ -112,9 +112,9 @@ impl From<EnvelopeName> for Envelope {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// The id, name or folder name of a skill
+    /// The id, name or folder name of a skill; without it, you choose one on the terminal
     #[arg(add = complete::skill_ids())]
-    pub(crate) id: String,
+    pub(crate) id: Option<String>,
     /// Show at most this many
     #[arg(long, value_name = "NUMBER", value_parser = number::positive::<NonZeroUsize>)]
     pub(crate) limit: Option<NonZeroUsize>,
@@ -181,8 +181,9 @@ pub(crate) struct Why {
     /// The latest message of the user
     #[arg(required_unless_present = "last")]
     pub(crate) request: Option<String>,
-    /// Explain why this skill would not be chosen: its id, name or folder name
-    #[arg(long, value_name = "ID", add = complete::skill_ids())]
+    /// Explain why this skill would not be chosen: its id, name or folder name; without it, you choose one on the
+    /// terminal
+    #[arg(long, value_name = "ID", add = complete::skill_ids(), num_args = 0..=1, default_missing_value = "")]
     pub(crate) skill: Vec<String>,
     /// Show what the hook did for the last prompts, from its log
     #[arg(

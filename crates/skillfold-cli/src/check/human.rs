@@ -11,7 +11,8 @@ use skillfold::core::{Code, Diagnostic};
 use super::place::SpanLocator;
 use super::summary::Summary;
 use crate::failure::Failure;
-use crate::output::{FindingCounts, GOOD, Output, display_path, paint};
+use crate::finding_counts::FindingCounts;
+use crate::output::{GOOD, Output, display_path, paint};
 use crate::table::wrap_at;
 
 /// Maximum findings of one file that are drawn. Nobody reads a thousand, and drawing takes time.
@@ -112,7 +113,7 @@ fn draw(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
     }
     let mut not_drawn = FindingCounts::default();
     for finding in rest {
-        not_drawn.add(finding);
+        not_drawn.add(&checked.file, finding);
     }
     if !not_drawn.is_empty() {
         output.line(format!("{file} has more, which `--json` lists:"))?;

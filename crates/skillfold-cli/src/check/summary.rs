@@ -1,15 +1,13 @@
 //! Findings of many skills on one screen: the errors, then how many there are of each kind.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use anstyle::Style;
 use skillfold::CheckedSkill;
-use skillfold::core::diagnostic::Severity;
-use skillfold::core::{Code, Diagnostic};
+use skillfold::core::Diagnostic;
 
 use crate::failure::Failure;
+use crate::finding_counts::{FindingCounts, is_grave};
 use crate::output::{DIM, Output, display_path, paint, pluralize, severity_style};
 use crate::table::Table;
 
@@ -24,31 +22,17 @@ pub(super) struct Summary {
     /// The first errors and findings about safety; these come first.
     grave: Vec<(String, Diagnostic)>,
     grave_count: usize,
-    kinds: BTreeMap<(Reverse<Severity>, Code), KindCount>,
-}
-
-#[derive(Default)]
-struct KindCount {
-    findings: usize,
-    skills: usize,
-    /// The file that was listed last.
-    last_file: Option<PathBuf>,
+    counts: FindingCounts,
 }
 
 impl Summary {
     pub(super) fn add(&mut self, checked: &CheckedSkill) {
         self.skills += 1;
         self.findings += checked.findings.len();
-        let mut seen = BTreeSet::new();
         for finding in &checked.findings {
-            let kind = (Reverse(finding.severity), finding.code);
-            let count = self.kinds.entry(kind).or_default();
-            count.findings += 1;
-            count.skills += usize::from(seen.insert(kind));
             // One of each kind shows where to look; its number is below.
-            let is_first = count.last_file.as_ref() != Some(&checked.file);
-            if is_grave(finding) && is_first {
-                count.last_file = Some(checked.file.clone());
+            let is_first = self.counts.add(&checked.file, finding);
+            if is_first && is_grave(finding.severity, finding.code) {
                 self.grave_count += 1;
                 let file = display_path(&checked.file);
                 self.grave.push((file, finding.clone()));
@@ -80,29 +64,24 @@ impl Summary {
         if !self.grave.is_empty() {
             output.line("")?;
         }
-        let mut kinds: Vec<_> = self.kinds.iter().collect();
-        kinds.sort_by_key(|((severity, _), count)| (*severity, Reverse(count.findings)));
+        let mut kinds: Vec<_> = self.counts.kinds().collect();
+        kinds.sort_by_key(|(severity, _, count)| Reverse((*severity, count.findings)));
         let mut table = Table::default();
-        for ((Reverse(severity), code), count) in kinds {
-            let is_grave = code.is_about_safety() || *severity == Severity::Error;
-            if is_grave && more == 0 && count.findings == count.skills {
+        for (severity, code, count) in kinds {
+            let is_listed = more == 0 && count.findings == count.files;
+            if is_listed && is_grave(severity, code) {
                 continue;
             }
             table.row([
-                (severity_style(*severity), format!("{severity}[{code}]")),
+                (severity_style(severity), format!("{severity}[{code}]")),
                 (Style::new(), format!("{:>5}", count.findings)),
                 (
                     DIM,
-                    format!("in {}", pluralize(count.skills, "skill", "skills")),
+                    format!("in {}", pluralize(count.files, "skill", "skills")),
                 ),
                 (Style::new(), code.description().to_owned()),
             ]);
         }
         output.table(&table)
     }
-}
-
-/// Returns whether a finding is listed even if there are many.
-fn is_grave(finding: &Diagnostic) -> bool {
-    finding.code.is_about_safety() || finding.severity == Severity::Error
 }

@@ -96,7 +96,7 @@ fn summary(facts: &Facts<'_>, html: &mut Html) {
         (
             withheld as u64,
             "not for models",
-            "shadowed, disabled, untrusted, or for people only",
+            "shadowed, incompatible, disabled, held, untrusted, or for people only",
         ),
         (
             catalog.refused().len() as u64,

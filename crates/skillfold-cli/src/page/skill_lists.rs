@@ -165,9 +165,19 @@ pub(super) fn withheld(facts: &Facts<'_>, html: &mut Html) {
             Status::Untrusted,
         ),
         (
+            "<h3>Held</h3>\n",
+            "Skills that you have not accepted",
+            Status::Held,
+        ),
+        (
             "<h3>Disabled</h3>\n",
             "Skills that are disabled",
             Status::Disabled,
+        ),
+        (
+            "<h3>Incompatible</h3>\n",
+            "Skills that need another version of a program",
+            Status::Incompatible,
         ),
         (
             "<h3>Shadowed</h3>\n",

@@ -5,7 +5,7 @@ use crate::command::{World, skillfold};
 #[test]
 fn explain_names_the_origin_of_each_value() {
     let world = World::new("//- person/.config/skillfold/config.toml\nlinks = \"refuse\"\n");
-    insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @"
+    insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @r"
     precedence         project > user > plugin > bundled  default
     roots              none                               default
     default_roots      true                               default
@@ -14,6 +14,8 @@ fn explain_names_the_origin_of_each_value() {
     pinned             none                               default
     trusted            none                               default
     trust_project      false                              default
+    new_skills         show                               default
+    version_mismatch   warn                               default
     links              refuse                             ROOT/person/.config/skillfold/config.toml:1
     hidden             skip                               default
     max_depth          2                                  argument
@@ -39,6 +41,12 @@ fn explain_names_the_origin_of_each_value() {
     watch              on                                 default
     poll_seconds       5                                  default
     index              on                                 default
+    proposals          off                                default
+    approval_requires  terminal                           default
+    kept_versions      50                                 default
+    notify_command     none                               default
+    scripts            off                                default
+    box_without        none                               default
     agents             none                               default
     exit 0
     ");
@@ -219,15 +227,48 @@ fn editor_gets_a_file_that_it_can_save() {
             .unwrap()
     };
     assert!(edit("sed -i s/^/#edited/").status.success());
+    let quoted = world.path("person/my ed");
+    std::os::unix::fs::symlink("/bin/sed", &quoted).unwrap();
+    let quoted = format!("'{}' -i 's/edited/edited /'", quoted.display());
+    assert!(edit(&quoted).status.success());
     let file = world.read("person/.config/skillfold/config.toml");
     assert!(
-        file.starts_with("#edited# Settings of Skillfold."),
+        file.starts_with("#edited # Settings of Skillfold."),
         "{file}"
     );
     let output = edit("/nowhere/ed");
     assert_eq!(output.status.code(), Some(5));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("`/nowhere/ed` did not start"), "{said}");
+}
+
+#[test]
+fn settings_are_checked_after_they_were_edited() {
+    let world = World::new("//- app/README.md\n");
+    let edit = |editor: &str| {
+        let output = skillfold(&world.path("app"), &world.path("person"))
+            .args(["config", "edit"])
+            .env("EDITOR", editor)
+            .env_remove("VISUAL")
+            .output()
+            .unwrap();
+        world.shown(&output)
+    };
+    insta::assert_snapshot!(edit("true"), @"exit 0");
+    insta::assert_snapshot!(edit("false"), @"
+    ! `false` ended with exit status: 1
+    exit 1
+    ");
+    insta::assert_snapshot!(edit("sh -c 'echo links = 3 > \"$0\"'"), @"
+    ! error[SF702] at 1:1: Setting `links` is not usable: expected a string, found a number (ROOT/person/.config/skillfold/config.toml:1)
+    ! hint: Write the value as the documentation of the setting shows
+    exit 1
+    ");
+    insta::assert_snapshot!(edit("sh -c 'echo = > \"$0\"'"), @"
+    ! error[SF704] at 1:1: Settings are not valid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_` (ROOT/person/.config/skillfold/config.toml:1)
+    ! hint: Correct the file; none of it is used
+    exit 1
+    ");
 }
 
 #[test]

@@ -342,3 +342,58 @@ fn doctor_finds_what_is_missing_or_cannot_be_a_skill() {
         "a `SKILL.md` that is a link is no skill"
     );
 }
+
+#[test]
+fn skill_that_needs_another_version_is_reported_and_hidden_by_choice() {
+    let world = World::new(
+        "//- person/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Fills in forms\nengines: { skillfold: '>=1000' }\n---\nDo it.\n",
+    );
+    insta::assert_snapshot!(shown(&world, &["list"]), @r"
+    pdf  user  Fills in forms
+    ! 1 skill
+    exit 0
+    ");
+    insta::assert_snapshot!(shown(&world, &["show", "pdf"]), @r"
+    pdf
+    Fills in forms
+
+           status  active
+            scope  user (~/.agents/skills)
+             file  ROOT/person/.agents/skills/pdf/SKILL.md
+     instructions  7 bytes, about 2 tokens
+            needs  skillfold >=1000
+
+    warning[SF607]: Skill `pdf` does not fit: it needs `skillfold` `>=1000`, and this is VERSION
+    hint: Update the program or the skill; the setting `version_mismatch` says whether models get it all the same
+    exit 0
+    ");
+    let hide = |arguments: &[&str]| {
+        let arguments = [arguments, &["--set", "version_mismatch=hide"]].concat();
+        shown(&world, &arguments)
+    };
+    insta::assert_snapshot!(hide(&["list"]), @r"
+    pdf  user, incompatible  Fills in forms
+    ! 1 skill, 1 incompatible; `skillfold doctor` says why
+    exit 0
+    ");
+    insta::assert_snapshot!(hide(&["why", "Fill in the form", "--skill", "pdf"]), @r"
+    no skill is chosen
+    -  pdf
+       it needs another version of a program
+       hint: update the program, which `skillfold show` names, or set `version_mismatch` to `warn`
+    ! hybrid mode, tier 0, 0 tokens (estimate)
+    exit 0
+    ");
+    insta::assert_snapshot!(hide(&["load", "pdf"]), @r"
+    ! error: Refused to open `pdf`
+    ! hint: The skill needs another version of a program, which `skillfold show` names; to use it all the same, set `version_mismatch` to `warn`
+    exit 4
+    ");
+}
+
+/// Runs the command, and leaves out the version, which changes.
+fn shown(world: &World, arguments: &[&str]) -> String {
+    world
+        .run(arguments)
+        .replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}

@@ -9,6 +9,7 @@
 
 mod command;
 
+mod accept;
 mod attack;
 mod check;
 mod compose;

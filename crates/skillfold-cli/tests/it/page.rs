@@ -80,11 +80,11 @@ fn text(page: &str) -> String {
 #[test]
 fn page_says_what_is_installed_and_what_is_wrong() {
     let page = world().data(&["report", "-", "--log", "log.jsonl"]);
-    insta::assert_snapshot!(text(&page), @"
+    insta::assert_snapshot!(text(&page), @r"
     Summary
     skills: 5, found in all folders,
     for models: 2, listed and searched for a request,
-    not for models: 3, shadowed, disabled, untrusted, or for people only,
+    not for models: 3, shadowed, incompatible, disabled, held, untrusted, or for people only,
     broken: 1, their SKILL.md cannot be read,
     repaired: 1, read although their YAML is invalid,
     competing pairs: 1, a request for one may bring the other,

@@ -204,6 +204,11 @@ fn session_of_the_examples_is_what_happens() {
     check_with_examples("examples/README.md");
 }
 
+#[test]
+fn session_of_the_example_skills_is_what_happens() {
+    check_with_examples("examples/skills/README.md");
+}
+
 /// Runs the sessions of a page beside the examples of the workspace.
 fn check_with_examples(page: &str) {
     let world = folder("//- person/app/.git/HEAD\n");
@@ -259,10 +264,14 @@ fn sessions_of_the_pages_of_clients_are_what_happens() {
 }
 
 /// The clients that have a page, and a configuration that a person may have.
-const CLIENTS: [(&str, &str); 7] = [
+const CLIENTS: [(&str, &str); 10] = [
     (
         "claude-code",
         "//- person/.claude.json\n{\n  \"numStartups\": 42,\n  \"mcpServers\": {},\n  \"projects\": {}\n}\n",
+    ),
+    (
+        "claude-desktop",
+        "//- person/.config/Claude/claude_desktop_config.json\n{\n  \"mcpServers\": {}\n}\n",
     ),
     (
         "codex",
@@ -285,6 +294,14 @@ const CLIENTS: [(&str, &str); 7] = [
         "//- person/.config/opencode/opencode.jsonc\n{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    // only at work\n    \"docs\": { \"type\": \"remote\", \"url\": \"https://docs.example.com/mcp\", \"enabled\": false },\n  },\n}\n",
     ),
     ("vscode", ""),
+    (
+        "windsurf",
+        "//- person/.codeium/windsurf/mcp_config.json\n{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://docs.example.com/mcp\" }\n  }\n}\n",
+    ),
+    (
+        "zed",
+        "//- person/.config/zed/settings.json\n// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {},\n}\n",
+    ),
 ];
 
 /// Runs the sessions of a page in the project `app` in the home of a person; `UPDATE_DOCS=1` writes what happened.

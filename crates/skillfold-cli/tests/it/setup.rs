@@ -603,7 +603,7 @@ fn setup_without_a_client_says_which_there_are() {
     assert!(refused.ends_with("exit 4\n"), "{refused}");
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(run(&world, &["setup"]), @"
-    ! No client was found; name the one to set up: claude-code, codex, cursor, gemini, goose, opencode, vscode
+    ! No client was found; name the one to set up: claude-code, claude-desktop, codex, cursor, gemini, goose, opencode, vscode, windsurf, zed
     exit 0
     ");
 }

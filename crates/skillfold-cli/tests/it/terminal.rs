@@ -92,6 +92,29 @@ fn argument_cannot_act_on_a_terminal() {
 }
 
 #[test]
+fn skill_that_is_not_named_is_an_error_where_nobody_can_be_asked() {
+    let world = world();
+    let said = |arguments: &[&str]| world.run(arguments).replace("! \n", "");
+    insta::assert_snapshot!(said(&["show"]), @"
+    ! error: the following required arguments were not provided:
+    !   <ID>
+    ! Usage: skillfold show [ID]
+    ! For more information, try '--help'.
+    exit 2
+    ");
+    insta::assert_snapshot!(said(&["why", "Fill in a form", "--skill"]), @"
+    ! error: the following required arguments were not provided:
+    !   --skill <ID>
+    ! Usage: skillfold why [OPTIONS] [REQUEST]
+    ! For more information, try '--help'.
+    exit 2
+    ");
+    for arguments in [&["load", "--envelope", "plain"][..], &["files", "--json"]] {
+        assert!(said(arguments).contains("!   <ID>\n"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn reader_that_leaves_early_is_no_failure() {
     let world = World::new("//- app/README.md\n");
     let tree: String = (0..2_000)

@@ -244,3 +244,120 @@ fn json_of_new_and_init_is_one_document_and_trusts_all_the_same() {
         world.run(&["trust", "--remove"]);
     }
 }
+
+#[test]
+fn trust_says_whose_skill_is_replaced() {
+    let world = World::new(
+        "//- app/.git/HEAD\n//- person/.config/skillfold/config.toml\nroots = [\"acme=~/plugin\"]\n",
+    );
+    let pdf = skill("pdf", "Fills in forms");
+    let folders = [
+        "app/.agents/skills",
+        "app/.claude/skills",
+        "person/.agents/skills",
+        "person/plugin",
+    ];
+    for folder in folders {
+        world.write(&format!("\n//- {folder}/pdf/SKILL.md\n{pdf}"));
+    }
+    let shown = world.run(&["trust"]);
+    let replaced: Vec<_> = shown
+        .lines()
+        .filter(|line| line.contains("replaces"))
+        .collect();
+    insta::assert_snapshot!(replaced.join("\n"), @"
+    replaces `pdf` of .claude/skills
+    replaces your `pdf` of ~/.agents/skills
+    replaces `pdf` of the plugin `acme`
+    ");
+}
+
+#[test]
+fn pinned_trust_lasts_until_a_skill_changes() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["trust", "--pin", "--yes"]), @r"
+    ROOT/app
+      odd  1 file   Use when: it is odd \u{202e}
+      pdf  2 files  Fills in forms
+      .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+      3 warnings of style and format; `skillfold check` shows them
+    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--list"]), @r"
+    ROOT/app  pinned
+    ! 1 folder is trusted by ROOT/person/.local/state/skillfold/trusted.toml
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--pin"]), @r"
+    ! Nothing to do: it is trusted already, by ROOT/app, pinned
+    exit 0
+    ");
+    world.write("\n//- app/.agents/skills/pdf/forms.md\nchanged\n");
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    odd  project, untrusted  Use when: it is odd \u{202e}
+    pdf  project, untrusted  Fills in forms
+    ! warning[SF711]: Skills of the pinned folder `ROOT/app` differ: `.agents/skills/pdf` (changed) (ROOT/person/.local/state/skillfold/trusted.toml:4)
+    ! hint: Review its skills, then trust it again with `skillfold trust`
+    ! 2 skills, 2 untrusted; `skillfold doctor` says why
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--list"]), @r"
+    ROOT/app  changed
+    ! 0 folders are trusted by ROOT/person/.local/state/skillfold/trusted.toml
+    exit 0
+    ");
+    let json = world.data(&["trust", "--list", "--json"]);
+    assert!(json.contains("\"state\": \"changed\""), "{json}");
+    // Who trusts it again pins it again.
+    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r"
+    ROOT/app
+      odd  1 file   Use when: it is odd \u{202e}
+      pdf  2 files  Fills in forms
+      .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+      3 warnings of style and format; `skillfold check` shows them
+    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+    assert!(world.run(&["trust", "--list"]).contains("ROOT/app  pinned"));
+    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @r"
+    ROOT/app
+    ! It is no longer trusted
+    exit 0
+    ");
+}
+
+#[test]
+fn what_cannot_be_pinned_is_refused_with_the_way_out() {
+    let world = world();
+    world.write("\n//- code/one/.git/HEAD\n");
+    insta::assert_snapshot!(world.run(&["trust", "../code", "--pin", "--yes"]), @r"
+    ! error: Refused to trust `ROOT/code`
+    ! hint: It has no skills to pin; name a project that has some
+    exit 4
+    ");
+    world.write(&format!(
+        "\n//- code/one/.agents/skills/a/SKILL.md\n{}",
+        skill("a", "Does a")
+    ));
+    world.run(&["trust", "../code", "--yes"]);
+    insta::assert_snapshot!(world.run(&["trust", "../code/one", "--pin", "--yes"]), @r"
+    ! error: Refused to trust `ROOT/code/one`
+    ! hint: A folder above it is trusted, whatever is in it; `skillfold trust --list` shows it, and `--remove` takes it back
+    exit 4
+    ");
+    // What is trusted by its path can be pinned.
+    world.run(&["trust", "--yes"]);
+    insta::assert_snapshot!(world.run(&["trust", "--pin", "--yes"]), @r"
+    ROOT/app
+      odd  1 file   Use when: it is odd \u{202e}
+      pdf  2 files  Fills in forms
+      .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+      3 warnings of style and format; `skillfold check` shows them
+    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+}

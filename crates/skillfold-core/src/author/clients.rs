@@ -177,6 +177,7 @@ const ALL: &[ClientField] = &[
     own_field("brief_description", Text),
     own_field("default-enabled", YesOrNo),
     own_field("default_enabled", YesOrNo),
+    own_field("engines", Any),
     own_field("requires", List),
     own_field("tags", List),
     own_field("toolsets", List),

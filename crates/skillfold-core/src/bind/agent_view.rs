@@ -184,8 +184,14 @@ impl<'a> AgentView<'a> {
             Lookup::Skill(entry) if entry.status() == Status::Untrusted => {
                 format!("{name} is not trusted")
             }
+            Lookup::Skill(entry) if entry.status() == Status::Held => {
+                format!("{name} is new and held")
+            }
             Lookup::Skill(entry) if entry.status() == Status::Disabled => {
                 format!("{name} is disabled")
+            }
+            Lookup::Skill(entry) if entry.status() == Status::Incompatible => {
+                format!("{name} needs another version of a program")
             }
             Lookup::Skill(entry) if entry.is_for_models() => {
                 format!("{name} is not visible to the agent that started this one")

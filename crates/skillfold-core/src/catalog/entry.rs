@@ -4,21 +4,30 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::catalog::acceptance::Acceptance;
 use crate::catalog::enablement::Toggle;
 use crate::catalog::root::{PluginName, Root, Trust};
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, SkillRow};
 use crate::catalog::unescape::unescape;
+use crate::catalog::versions::{Compatibility, VersionMismatch};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Refusal;
 use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
-use crate::source::SKILL_FILE;
+use crate::source::{Folder, SKILL_FILE};
 
 /// Why skills of an untrusted root are withheld from everyone.
 pub(crate) const UNTRUSTED_REASON: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
+
+/// Why skills that the user has not accepted are withheld from everyone.
+const HELD_REASON: &str =
+    "The skill is new and held; review it, then accept it with `skillfold accept`";
+
+/// Why skills that need another version of a program are withheld from everyone.
+const INCOMPATIBLE_REASON: &str = "The skill needs another version of a program, which `skillfold show` names; to use it all the same, set `version_mismatch` to `warn`";
 
 /// The result of looking up an id, a name or a folder name.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +93,12 @@ pub enum Status {
     Active,
     /// Another skill won the name; this one can be used by its qualified id.
     Shadowed,
+    /// The skill needs another version of a program, and such skills are withheld.
+    Incompatible,
     /// The skill is disabled.
     Disabled,
+    /// The user has not accepted the skill: the user can see it, models cannot.
+    Held,
     /// The skill's root is not trusted: the user can see it, models cannot.
     Untrusted,
 }
@@ -96,7 +109,9 @@ impl Status {
         match self {
             Self::Active => "active",
             Self::Shadowed => "shadowed",
+            Self::Incompatible => "incompatible",
             Self::Disabled => "disabled",
+            Self::Held => "held",
             Self::Untrusted => "untrusted",
         }
     }
@@ -117,6 +132,11 @@ impl Catalog {
     /// Returns the skills that a model may see, ordered by id: the active ones that are not reserved for the user.
     pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries().filter(Entry::is_visible)
+    }
+
+    /// Returns whether a skill that models may see states the versions that it needs.
+    pub fn has_version_requirements(&self) -> bool {
+        self.visible().any(|entry| entry.manifest().has_engines())
     }
 
     /// Returns the skill with an id, a name or a folder name, in constant time.
@@ -186,9 +206,20 @@ impl<'a> Entry<'a> {
         self.root().plugin_name()
     }
 
+    /// Returns the skill's folder in its source.
+    pub fn folder(&self) -> &'a Folder {
+        &self.row().skill.folder
+    }
+
     /// Returns the path of the skill's folder, if its root is on the file system.
     pub fn base_dir(&self) -> Option<PathBuf> {
         self.root().path_of(&self.row().skill.folder)
+    }
+
+    /// Returns the path of the skill's folder with links resolved, if its root is on the file system. The user accepts a
+    /// skill by this path.
+    pub fn real_dir(&self) -> Option<PathBuf> {
+        self.root().source().real_path(&self.row().skill.folder)
     }
 
     /// Returns the path of the skill's `SKILL.md`, if its root is on the file system.
@@ -205,12 +236,16 @@ impl<'a> Entry<'a> {
         (folder != self.row().name() && !folder.is_empty() && resolves_here()).then_some(folder)
     }
 
-    /// Returns the first status that applies: untrusted, disabled, shadowed, otherwise active.
+    /// Returns the first status that applies: untrusted, held, disabled, incompatible, shadowed, otherwise active.
     pub fn status(&self) -> Status {
         if self.root().trust() == Trust::Untrusted {
             Status::Untrusted
+        } else if self.row().acceptance == Acceptance::Held {
+            Status::Held
         } else if self.row().toggle == Toggle::Off {
             Status::Disabled
+        } else if self.row().compatibility == Compatibility::Incompatible {
+            Status::Incompatible
         } else if self.shadowed_by().is_some() {
             Status::Shadowed
         } else {
@@ -223,8 +258,8 @@ impl<'a> Entry<'a> {
         self.status() == Status::Active && self.is_for_models()
     }
 
-    /// Returns whether a model may access the skill: it is trusted, enabled, and not reserved for the user by
-    /// `disable-model-invocation`. Every path that answers a model checks this, first of all
+    /// Returns whether a model may access the skill: it is trusted, accepted, enabled, not withheld because of
+    /// versions, and not reserved for the user by `disable-model-invocation`. Every path that answers a model checks this, first of all
     /// [`Catalog::resolve_for_model`].
     ///
     /// A shadowed skill counts too: a model can use its qualified id, although no listing shows it.
@@ -240,6 +275,8 @@ impl<'a> Entry<'a> {
                 let rule = "The skill is disabled; add it to `enable` in the settings";
                 Some((Refusal::Disabled, rule))
             }
+            Status::Incompatible => Some((Refusal::Incompatible, INCOMPATIBLE_REASON)),
+            Status::Held => Some((Refusal::Held, HELD_REASON)),
             Status::Untrusted => Some((Refusal::Untrusted, UNTRUSTED_REASON)),
         }
     }
@@ -305,10 +342,22 @@ impl<'a> Entry<'a> {
             );
             note(Code::Untrusted, message);
         }
+        if self.row().acceptance == Acceptance::Held {
+            note(Code::Held, format!("Skill {id} is new, and held"));
+        }
         if self.row().toggle == Toggle::Off {
             note(Code::Disabled, self.disabled_message(&id));
         }
+        for mismatch in self.version_mismatches() {
+            let message = format!("Skill {id} does not fit: {mismatch}");
+            note(Code::VersionMismatch, message);
+        }
         notes
+    }
+
+    /// Returns the programs that the skill needs another version of.
+    pub fn version_mismatches(&self) -> Vec<VersionMismatch> {
+        self.catalog.options.versions.mismatches(self.manifest())
     }
 
     fn disabled_message(&self, id: &str) -> String {

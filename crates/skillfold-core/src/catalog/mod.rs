@@ -8,7 +8,9 @@ mod unescape;
 
 pub(crate) mod root;
 
+pub(crate) mod acceptance;
 pub(crate) mod enablement;
+pub(crate) mod versions;
 
 pub(crate) mod tables;
 
@@ -41,6 +43,7 @@ pub(crate) mod nearest;
 
 pub(crate) mod resolve;
 
+pub use acceptance::AcceptedSkills;
 pub use canonical::canonical;
 pub use enablement::{Enablement, Toggle};
 pub use entry::{Entry, Lookup, SkillHandle, Status};
@@ -51,3 +54,4 @@ pub use root::{PluginName, Root, Trust};
 pub use scan_cache::{CacheReport, CachedDiscovery, CachedScan};
 pub use scope::{InvalidScope, Precedence, Scope};
 pub use snapshot::{Catalog, CatalogOptions};
+pub use versions::{MismatchPolicy, VersionMismatch, Versions};

@@ -79,8 +79,7 @@ impl Catalog {
         keep_unavailable(self, &roots, &mut found);
         keep_half_written(self, &known, &mut found, now);
         reuse_equal(self, &mut found);
-        let is_equivalent = self.options.precedence == options.precedence
-            && self.options.enablement == options.enablement
+        let is_equivalent = self.options.rules() == options.rules()
             && self.roots.len() == roots.len()
             && self
                 .roots

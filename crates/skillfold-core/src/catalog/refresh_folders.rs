@@ -209,9 +209,8 @@ impl Catalog {
             .iter()
             .map(|found| (found.source(), found.folder().clone()))
             .collect();
-        let options = &self.options;
         let found = self.without(&removed, added);
-        let tables = Tables::new(found, &self.roots, options.precedence, &options.enablement);
+        let tables = Tables::new(found, &self.roots, self.options.rules());
         let new_item = |root: usize, folder: &Folder| tables.item_at(root, folder.path());
         let moved = |item: &Item| {
             let (root, folder) = self.tables.location(*item);

@@ -28,8 +28,8 @@ impl Catalog {
 
     /// Resolves an id if a model may get the skill. Everything that answers a model must resolve ids with this.
     ///
-    /// The error is the same for an unknown id and for a skill that is reserved for the user, switched off, untrusted
-    /// or broken, so a model cannot find out which skills are withheld. Only ids that are listed to models are
+    /// The error is the same for an unknown id and for a skill that is reserved for the user, switched off, held,
+    /// untrusted or broken, so a model cannot find out which skills are withheld. Only ids that are listed to models are
     /// suggested. The user learns the reason from [`resolve_for_person`](Self::resolve_for_person).
     ///
     /// ```
@@ -79,8 +79,8 @@ impl Catalog {
         Err(Error::no_skill(id, suggestions()))
     }
 
-    /// Resolves an id if the user may start the skill or read its files: it is trusted and enabled. The error says why
-    /// not; never show it to a model.
+    /// Resolves an id if the user may start the skill or read its files: it is trusted, accepted and enabled. The error says
+    /// why not; never show it to a model.
     pub fn resolve_for_person(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.resolve(id) {
             Lookup::Skill(entry) => match entry.refusal() {

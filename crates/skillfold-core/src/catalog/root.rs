@@ -1,14 +1,14 @@
 //! A source of skills and its role in the catalog.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::catalog::canonical::canonical;
 use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
-use crate::source::{Folder, Source};
+use crate::source::{Folder, Source, join_folder};
 
 /// Whether a model may get the skills of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Root {
     /// Returns the path of a folder in the root, if the root is on the file system.
     pub fn path_of(&self, folder: &Folder) -> Option<PathBuf> {
         let root = self.source.location()?;
-        Some(join(root, folder.path()))
+        Some(join_folder(root, folder))
     }
 
     /// Returns whether both are the same root, possibly opened twice.
@@ -148,14 +148,6 @@ impl Root {
     /// Returns whether both are the same root with the same scope and trust.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         self.is_same_root(other) && self.scope == other.scope && self.trust == other.trust
-    }
-}
-
-fn join(root: &Path, folder: &str) -> PathBuf {
-    if folder.is_empty() {
-        root.to_owned()
-    } else {
-        root.join(folder)
     }
 }
 

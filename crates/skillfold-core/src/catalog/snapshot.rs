@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
+use crate::catalog::acceptance::AcceptedSkills;
 use crate::catalog::enablement::Enablement;
 use crate::catalog::fingerprint::DescriptionFingerprints;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Precedence;
-use crate::catalog::tables::{Item, Tables};
+use crate::catalog::tables::{Item, SkillRules, Tables};
 use crate::catalog::unavailable::UnavailablePaths;
+use crate::catalog::versions::{MismatchPolicy, Versions};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding};
@@ -26,6 +28,12 @@ pub struct CatalogOptions {
     pub precedence: Precedence,
     /// Which skills are enabled.
     pub enablement: Enablement,
+    /// Which skills the user has accepted.
+    pub accepted: AcceptedSkills,
+    /// The versions of the programs that the skills are used with.
+    pub versions: Versions,
+    /// What becomes of a skill that needs another version.
+    pub version_mismatch: MismatchPolicy,
 }
 
 setters! {
@@ -33,6 +41,22 @@ setters! {
         with_read(read: ReadOptions),
         with_precedence(precedence: Precedence),
         with_enablement(enablement: Enablement),
+        with_accepted(accepted: AcceptedSkills),
+        with_versions(versions: Versions),
+        with_version_mismatch(version_mismatch: MismatchPolicy),
+    }
+}
+
+impl CatalogOptions {
+    /// Returns the options that decide about each skill that was found.
+    pub(super) fn rules(&self) -> SkillRules<'_> {
+        SkillRules {
+            precedence: self.precedence,
+            enablement: &self.enablement,
+            accepted: &self.accepted,
+            versions: &self.versions,
+            version_mismatch: self.version_mismatch,
+        }
     }
 }
 
@@ -103,7 +127,7 @@ impl Catalog {
             are_settled &= is_settled(revision, diagnostics, now);
             has_links |= folder.is_linked();
         }
-        let tables = Tables::new(found, &roots, options.precedence, &options.enablement);
+        let tables = Tables::new(found, &roots, options.rules());
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
             let items = tables.by_location().iter().copied();

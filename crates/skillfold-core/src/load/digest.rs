@@ -1,8 +1,11 @@
 //! Digests of files, cached by file revision.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::SystemTime;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::cache::BoundedCache;
@@ -14,16 +17,24 @@ const MAX_DIGESTS: usize = 16_384;
 /// The SHA-256 of a file's bytes.
 ///
 /// ```
-/// let digest = skillfold_core::load::Digest::sha256(b"");
+/// use skillfold_core::load::Digest;
+///
+/// let digest = Digest::sha256(b"");
 /// assert!(digest.to_string().starts_with("sha256:e3b0c442"));
+/// assert_eq!(digest.to_string().parse(), Ok(digest));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
     /// Computes the SHA-256 of some bytes.
     pub fn sha256(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Finishes a SHA-256 that was computed piece by piece.
+    pub(super) fn from_hasher(hasher: Sha256) -> Self {
+        Self(hasher.finalize().into())
     }
 
     /// Returns the 32 bytes of the digest.
@@ -39,6 +50,48 @@ impl fmt::Display for Digest {
             write!(formatter, "{byte:02x}")?;
         }
         Ok(())
+    }
+}
+
+/// A text is not a digest: not `sha256:` and 64 lowercase hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidDigest;
+
+impl fmt::Display for InvalidDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("A digest is `sha256:` and 64 lowercase hexadecimal digits")
+    }
+}
+
+impl std::error::Error for InvalidDigest {}
+
+impl FromStr for Digest {
+    type Err = InvalidDigest;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        let digits = text.strip_prefix("sha256:").ok_or(InvalidDigest)?;
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if digits.len() != 64 || !digits.bytes().all(is_digit) {
+            return Err(InvalidDigest);
+        }
+        let mut bytes = [0; 32];
+        for (byte, at) in bytes.iter_mut().zip((0..).step_by(2)) {
+            *byte = u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| InvalidDigest)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

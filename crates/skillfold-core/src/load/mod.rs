@@ -11,6 +11,8 @@ pub(crate) mod instructions;
 pub(crate) mod digest;
 pub(crate) mod instruction_cache;
 
+mod skill_digest;
+
 pub(crate) mod loader;
 
 pub(crate) mod requires;
@@ -26,9 +28,9 @@ pub(crate) mod publish;
 pub(crate) mod render;
 
 pub use crate::cache::{BoundedCache, CacheStats};
-pub use arguments::{Dialect, argument_names};
+pub use arguments::{Dialect, argument_names, split_words};
 pub use body::read_body;
-pub use digest::Digest;
+pub use digest::{Digest, InvalidDigest};
 pub use envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
 pub use file::FileContent;
 pub use files::{FileKind, FileList, SkillFile};
@@ -37,3 +39,4 @@ pub use loader::{Freshness, LoadOptions, Loader};
 pub use publish::{Publication, PublishedFile};
 pub use render::LoadedText;
 pub use requires::RequiredSkills;
+pub use skill_digest::skill_digest;

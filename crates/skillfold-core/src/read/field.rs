@@ -21,10 +21,11 @@ pub(crate) enum Field {
     Triggers,
     DisableModelInvocation,
     DefaultEnabled,
+    Engines,
 }
 
 /// Every spelling that is accepted without a finding.
-const SPELLINGS: [(&str, Field); 20] = [
+const SPELLINGS: [(&str, Field); 21] = [
     ("name", Field::Name),
     ("description", Field::Description),
     ("license", Field::License),
@@ -45,6 +46,7 @@ const SPELLINGS: [(&str, Field); 20] = [
     ("disable_model_invocation", Field::DisableModelInvocation),
     ("default_enabled", Field::DefaultEnabled),
     ("default-enabled", Field::DefaultEnabled),
+    ("engines", Field::Engines),
 ];
 
 impl Field {

@@ -13,6 +13,7 @@ pub(crate) mod line_reader;
 pub(crate) mod repair;
 
 pub(crate) mod value;
+pub(crate) mod version;
 
 pub(crate) mod manifest;
 
@@ -29,7 +30,7 @@ pub(crate) mod raw_fields;
 pub(crate) mod discover;
 
 pub use discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
-pub use manifest::{Manifest, ToolCheck, Triggers};
+pub use manifest::{EngineRequirement, Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use parse::{Agreement, readers_agree};
 pub use parse::{FrontmatterReader, Parsed, parse, parse_with};

@@ -11,7 +11,7 @@ mod memory;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
@@ -130,8 +130,22 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the path of a skill's folder with links resolved, if the source has a path. It is compared with paths that
+    /// the user chose: never open anything by it.
+    fn real_path(&self, folder: &Folder) -> Option<PathBuf> {
+        Some(join_folder(self.location()?, folder))
+    }
+
     /// Returns whether a path in a skill is a file or a folder.
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error>;
+}
+
+/// Returns the path of a skill's folder below the path of its source.
+pub(crate) fn join_folder(root: &Path, folder: &Folder) -> PathBuf {
+    match folder.path() {
+        "" => root.to_owned(),
+        path => root.join(path),
+    }
 }
 
 /// Options for searching a source for skills.

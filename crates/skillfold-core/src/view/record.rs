@@ -39,7 +39,7 @@ pub struct SkillRecord {
     /// The plugin that the skill comes with; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
-    /// `active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order.
+    /// `active`, `shadowed`, `incompatible`, `disabled`, `held` or `untrusted`; if several apply, the last one in this order.
     pub status: String,
     /// The id of the skill that won the name; absent if it is this one.
     #[serde(skip_serializing_if = "Option::is_none")]

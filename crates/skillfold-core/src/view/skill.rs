@@ -1,5 +1,7 @@
 //! A skill with everything that the catalog knows about it.
 
+use std::collections::BTreeMap;
+
 use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
 use crate::limits::BYTES_PER_TOKEN;
@@ -36,6 +38,9 @@ pub struct SkillView {
     /// The products, packages and network access that the skill needs, as free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatibility: Option<String>,
+    /// The programs that the skill needs, each with the versions that will do, such as `>=2.0`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub engines: BTreeMap<String, String>,
     /// The model that the skill asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -68,7 +73,8 @@ pub struct SkillView {
     pub body: Body,
     /// Findings in the skill's file.
     pub diagnostics: Vec<DiagnosticView>,
-    /// Findings of the catalog, such as that the skill is shadowed, disabled or untrusted.
+    /// Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another
+    /// version.
     pub notes: Vec<DiagnosticView>,
 }
 
@@ -88,6 +94,11 @@ impl SkillView {
             shadows: entry.shadows().map(|loser| loser.id().to_owned()).collect(),
             license: text(manifest.license()),
             compatibility: text(manifest.compatibility()),
+            engines: manifest
+                .engines()
+                .iter()
+                .map(|needed| (needed.program().to_owned(), needed.range().to_owned()))
+                .collect(),
             model: text(manifest.model()),
             allowed_tools: to_strings(manifest.allowed_tools()),
             requires: to_strings(manifest.requires()),

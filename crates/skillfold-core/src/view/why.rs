@@ -4,7 +4,7 @@ use crate::choose::near_miss::NearMiss;
 use crate::disclose::outcome::Outcome;
 use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::Decision;
-use crate::explain::{Explanation, MatchDetails, UnmatchedSkill};
+use crate::explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
 use crate::view::record::{round_confidence, to_strings};
 
@@ -63,8 +63,8 @@ pub struct MatchedSkill {
 pub struct Unmatched {
     /// The skill's id.
     pub id: String,
-    /// `untrusted`, `disabled`, `shadowed`, `person_only` (only the user may start it), `unseen` (the conversation may
-    /// not see it), `mode` (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no match, and search
+    /// `untrusted`, `held`, `proposed` (a new skill that nobody has approved), `disabled`, `incompatible`, `shadowed`,
+    /// `person_only` (only the user may start it), `unseen` (the conversation may not see it), `mode` (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no match, and search
     /// ranks it too low).
     pub reason: String,
     /// What the reason means.
@@ -177,6 +177,21 @@ impl Unmatched {
             needed: skill.needed.map(round_confidence),
             enough_words: to_strings(&skill.enough_words),
             more_triggers: skill.triggers - skill.near_misses.len(),
+        }
+    }
+
+    /// Creates the entry of a skill that is not in the catalog because of `reason`.
+    pub fn absent(id: &str, reason: UnmatchedReason) -> Self {
+        Self {
+            id: id.to_owned(),
+            reason: reason.as_str().to_owned(),
+            message: reason.message().to_owned(),
+            hint: reason.hint().to_owned(),
+            triggers: Vec::new(),
+            confidence: None,
+            needed: None,
+            enough_words: Vec::new(),
+            more_triggers: 0,
         }
     }
 }

@@ -367,6 +367,23 @@ fn passed_over_folders_are_named() {
 }
 
 #[test]
+fn folders_of_a_change_are_no_skills_whatever_the_settings_say() {
+    let root = folder(
+        "//- .skillfold-write-1/SKILL.md\n---\n//- .skillfold-write-1.old/SKILL.md\n---\n//- .skillfold-kept-2/SKILL.md\n---\n",
+    );
+    for hidden in [HiddenPolicy::Skip, HiddenPolicy::Search] {
+        let found = find_with(root.path(), WalkOptions::default().with_hidden(hidden));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(show::discovery(&found), @r"
+            warning[SF520]: Edit was kept aside: `.skillfold-kept-2`
+            info[SF510]: Folder was not searched: `.skillfold-write-1`
+            info[SF510]: Folder was not searched: `.skillfold-write-1.old`
+            ");
+        }
+    }
+}
+
+#[test]
 fn bounds_are_reported_where_they_are_reached() {
     let root = folder("//- a/b/c/d/e/f/SKILL.md\n---\n//- x/.keep\n//- y/.keep\n//- z/.keep\n");
     write_skill(&root.path().join("s1"), "s1");

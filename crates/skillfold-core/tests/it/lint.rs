@@ -123,6 +123,7 @@ fn field_that_a_known_client_reads_is_never_advised_to_move() {
         let value = match (field.name, field.form) {
             ("version", _) => "1.0.0",
             ("toolsets", _) => "['a.py:b']",
+            ("engines", _) => "'x 1.0'",
             (_, FieldForm::YesOrNo) => "true",
             (_, FieldForm::List) => "[x]",
             (_, FieldForm::Mapping) => "{x: y}",

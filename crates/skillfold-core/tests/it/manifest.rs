@@ -210,6 +210,20 @@ fn toolsets_and_scripts_are_read_and_not_run() {
 }
 
 #[test]
+fn script_or_toolset_that_is_no_path_inside_the_skill_is_reported_and_left_out() {
+    insta::assert_snapshot!(with("toolsets: ['../evil:Tools', ':Tools', 'ok:Tools']\nscripts: [../evil.sh, /bin/sh, {timeout: 5}, ok.sh]"), @r#"
+    a: "b"
+      toolsets = ["../evil:Tools", ":Tools", "ok:Tools"]
+      scripts = [Text("../evil.sh"), Text("/bin/sh"), {timeout: Integer(5)}, Text("ok.sh")]
+    4:12-4:49 warning[SF205]: Toolset `../evil:Tools` is not of the form `path:Name`
+    4:12-4:49 warning[SF205]: Toolset `:Tools` is not of the form `path:Name`
+    5:11-5:51 warning[SF209]: Script is not a path inside the skill: `../evil.sh`
+    5:11-5:51 warning[SF209]: Script is not a path inside the skill: `/bin/sh`
+    5:11-5:51 warning[SF209]: Script is not a path inside the skill: An entry without `path`
+    "#);
+}
+
+#[test]
 fn tags_and_requires_are_read_at_the_top_and_under_metadata() {
     insta::assert_snapshot!(with("tags: [pdf, forms]\nrequires: [extension-development]"), @r#"
     a: "b"

@@ -59,6 +59,11 @@ pub(crate) fn parsed(parsed: &Parsed) -> String {
                 "scripts",
                 (!manifest.scripts().is_empty()).then(|| list(manifest.scripts())),
             );
+            let engines = manifest.engines().iter();
+            let engines: Vec<_> = engines
+                .map(|needed| format!("{} {:?}", needed.program(), needed.range()))
+                .collect();
+            line("engines", (!engines.is_empty()).then(|| engines.join(", ")));
             line("triggers", manifest.triggers().map(triggers));
             line(
                 "disable_model_invocation",

@@ -3,7 +3,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
+    GetPromptResult, Implementation, JsonObject, ListPromptsResult, Prompt, PromptArgument,
+    PromptMessage, Role,
 };
 use serde_json::Value;
 use skillfold::core::catalog::Status;
@@ -23,8 +24,12 @@ const DEFAULT_ARGUMENT: &str = "arguments";
 const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
-pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
-    let view = shared.current_view();
+pub(crate) fn list(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+    cursor: Option<&str>,
+) -> ListPromptsResult {
+    let view = shared.current_view(client);
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
         view.catalog
@@ -48,10 +53,11 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsRes
 /// Returns a prompt: the instructions of its skill, with the arguments filled in.
 pub(crate) fn get(
     shared: &ServerState,
+    client: Option<&Implementation>,
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let view = shared.current_view();
+    let view = shared.current_view(client);
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };

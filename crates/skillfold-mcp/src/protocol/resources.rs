@@ -3,8 +3,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate,
+    CacheScope, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 use skillfold::core::source::SKILL_FILE;
@@ -18,8 +18,12 @@ use crate::protocol::uri::{self, SkillUri};
 use crate::state::{ServerState, SnapshotView};
 
 /// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
-pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {
-    let view = shared.current_view();
+pub(crate) fn list(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+    cursor: Option<&str>,
+) -> ListResourcesResult {
+    let view = shared.current_view(client);
     let found = page(published(&view), |entry| entry.id(), cursor);
     // A skill on this page that is too large to publish is left out and logged.
     let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
@@ -37,8 +41,11 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
 }
 
 /// Returns the URI template.
-pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
-    let templates = if shared.current_view().has_skills {
+pub(crate) fn templates(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+) -> ListResourceTemplatesResult {
+    let templates = if shared.current_view(client).has_skills {
         let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
             .with_description("A file of a skill");
         vec![template]
@@ -49,9 +56,13 @@ pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
 }
 
 /// Returns a whole file of a skill.
-pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) fn read(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+    requested: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let uri = uri::parse(requested).ok_or_else(|| not_found(requested))?;
-    let view = shared.current_view();
+    let view = shared.current_view(client);
     let entry = published_entry(&view, &uri).ok_or_else(|| not_found(requested))?;
     let files = shared
         .skills

@@ -1,6 +1,9 @@
 //! A server of some skills, and a client of it.
 
-use rmcp::model::{ClientRequest, CustomRequest, ErrorData, ProtocolVersion};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, ErrorData, Implementation,
+    ProtocolVersion,
+};
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
 use serde_json::Value;
@@ -10,7 +13,7 @@ use skillfold_mcp::{Options, Server};
 use skillfold_testkit::files;
 
 /// A client that is connected.
-pub(crate) struct Client(RunningService<RoleClient, ()>);
+pub(crate) struct Client(RunningService<RoleClient, ClientConfig>);
 
 /// Returns skills written as text.
 pub(crate) fn skills(tree: &str, settings: &[(&str, &str)]) -> Skills {
@@ -31,24 +34,33 @@ impl Client {
     }
 
     pub(crate) async fn of(server: Server) -> Self {
-        let versions = vec![ProtocolVersion::V_2026_07_28];
-        Self::connect(
-            server,
-            ClientLifecycleMode::Discover {
-                preferred_versions: versions,
-            },
-        )
-        .await
+        Self::connect_as(server, without_sessions(), ClientConfig::default()).await
+    }
+
+    /// Connects by the version that has no sessions, as a client with this name and version.
+    pub(crate) async fn named(server: Server, name: &str, version: &str) -> Self {
+        let info = Implementation::new(name, version);
+        let config = ClientConfig::new(ClientCapabilities::default(), info);
+        Self::connect_as(server, without_sessions(), config).await
     }
 
     pub(crate) async fn connect(server: Server, lifecycle: ClientLifecycleMode) -> Self {
+        Self::connect_as(server, lifecycle, ClientConfig::default()).await
+    }
+
+    async fn connect_as(
+        server: Server,
+        lifecycle: ClientLifecycleMode,
+        config: ClientConfig,
+    ) -> Self {
         let (here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
             let service = server.serve(there).await.expect("a client came");
             service.waiting().await.expect("nothing panicked");
         });
         Self(
-            ().serve_with_lifecycle(here, lifecycle)
+            config
+                .serve_with_lifecycle(here, lifecycle)
                 .await
                 .expect("a server is there"),
         )
@@ -84,5 +96,11 @@ impl Client {
     pub(crate) fn instructions(&self) -> Option<String> {
         let info = self.0.peer_info()?;
         info.instructions.clone()
+    }
+}
+
+fn without_sessions() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
     }
 }

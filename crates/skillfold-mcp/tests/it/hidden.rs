@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Options, Server};
 use skillfold_testkit::{
-    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, files, folder, hidden_skills,
-    queries_for_hidden, write,
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, accepted_list, files, folder,
+    hidden_skills, queries_for_hidden, write,
 };
 
 use crate::client::Client;
@@ -83,8 +83,14 @@ async fn answers(more: &str) -> Vec<String> {
 }
 
 async fn answers_with(more: &str, options: Options) -> Vec<String> {
+    answers_to(more, options, ("tester", "1.0")).await
+}
+
+/// Returns what a client with a name and a version is answered.
+async fn answers_to(more: &str, options: Options, (name, version): (&str, &str)) -> Vec<String> {
     let folder = folder(VISIBLE_SKILLS);
     write(folder.path(), &files(more));
+    write(folder.path(), &files(&accepted_list(folder.path())));
     let person = folder.path().join("person");
     let environment = Environment::new(person.join("app")).home(&person);
     let mut host = Host::new(environment);
@@ -92,7 +98,7 @@ async fn answers_with(more: &str, options: Options) -> Vec<String> {
         host = host.set(key, value);
     }
     let skills = indexed(host.discover().unwrap());
-    let client = Client::of(Server::new(skills, options)).await;
+    let client = Client::named(Server::new(skills, options), name, version).await;
     let mut answers = vec![client.instructions().unwrap()];
     for (_, method, params) in requests() {
         answers.push(match client.try_ask(method, params).await {
@@ -175,4 +181,32 @@ async fn agent_that_sees_what_it_uses_gets_no_byte_of_another_skill() {
     // The same skill is there for everyone else, and so the test can fail.
     let all = answers(&format!("{settings}{other}")).await;
     assert!(all.iter().filter(|answer| answer.contains(CANARY)).count() > 20);
+}
+
+#[tokio::test]
+async fn client_gets_no_byte_of_a_skill_that_needs_another_version_of_it() {
+    let (_, tree) = hidden_skills().swap_remove(0);
+    let needing = |engines: &str| tree.replace("disable-model-invocation: true", engines);
+    let needing = needing("engines: { tester: '>=2.0' }");
+    let answers = |tree: String, version: &'static str| async move {
+        answers_to(&tree, Options::default(), ("tester", version)).await
+    };
+    let without = answers(String::new(), "1.9").await;
+    let with = answers(needing.clone(), "1.9").await;
+    for ((_, method, params), (with, without)) in
+        requests().iter().zip(with[1..].iter().zip(&without[1..]))
+    {
+        assert!(!with.contains(CANARY), "{method} {params}: {with}");
+        assert_eq!(with, without, "{method} {params}");
+    }
+    assert_eq!(with[0], without[0], "instructions");
+    // A newer version gets it, and so the test can fail.
+    let newer = answers(needing, "2.0").await;
+    assert!(
+        newer
+            .iter()
+            .filter(|answer| answer.contains(CANARY))
+            .count()
+            > 20
+    );
 }

@@ -14,5 +14,7 @@ mod live;
 mod observed;
 mod pages;
 mod prompts;
+#[cfg(target_os = "linux")]
+mod scripts;
 mod skills;
 mod tools;

@@ -102,7 +102,8 @@ fn variables_of_clients_say_where_their_files_are() {
     let environment = environment
         .variable("CODEX_HOME", world.path("codex").to_string_lossy())
         .variable("CLAUDE_CONFIG_DIR", world.path("claude").to_string_lossy())
-        .variable("XDG_CONFIG_HOME", world.path("config").to_string_lossy());
+        .variable("XDG_CONFIG_HOME", world.path("config").to_string_lossy())
+        .variable("LOCALAPPDATA", world.path("local").to_string_lossy());
     let file = |client| {
         let plan = SetupPlan::add(&environment, client, ClientFile::User, COMMAND).unwrap();
         world.shown(&plan.file().to_string_lossy())
@@ -111,4 +112,11 @@ fn variables_of_clients_say_where_their_files_are() {
     assert_eq!(file(Client::ClaudeCode), "/claude/.claude.json");
     assert_eq!(file(Client::Goose), "/config/goose/config.yaml");
     assert_eq!(file(Client::OpenCode), "/config/opencode/opencode.json");
+    assert_eq!(file(Client::Zed), "/config/zed/settings.json");
+    let desktop = "/config/Claude/claude_desktop_config.json";
+    assert_eq!(file(Client::ClaudeDesktop), desktop);
+    let package = "local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
+    std::fs::create_dir_all(world.path(package)).unwrap();
+    let desktop = format!("/{package}/claude_desktop_config.json");
+    assert_eq!(file(Client::ClaudeDesktop), desktop);
 }

@@ -99,6 +99,45 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
 }
 
 #[test]
+fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
+    insta::assert_snapshot!(check(Client::ClaudeDesktop, "{\n  \"globalShortcut\": \"Ctrl+Space\"\n}\n"), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      },
+      "globalShortcut": "Ctrl+Space"
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Windsurf, "{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://x\" }\n  }\n}\n"), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        },
+        "docs": { "serverUrl": "https://x" }
+      }
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Zed, "// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {\n    \"docs\": { \"url\": \"https://x\" },\n  },\n}\n"), @r#"
+    // Zed settings
+    {
+      "theme": "One Dark", // at night
+      "context_servers": {
+        "skillfold": {
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        },
+        "docs": { "url": "https://x" },
+      },
+    }
+    "#);
+}
+
+#[test]
 fn vscode_keeps_its_comments_and_inputs() {
     insta::assert_snapshot!(check(Client::VsCode, r#"// Servers for all my projects
 {

@@ -68,6 +68,9 @@ fn file(client: Client) -> &'static str {
         Client::Gemini => "person/.gemini/settings.json",
         Client::Goose => "person/.config/goose/config.yaml",
         Client::OpenCode => "person/.config/opencode/opencode.json",
+        Client::ClaudeDesktop => "person/.config/Claude/claude_desktop_config.json",
+        Client::Windsurf => "person/.codeium/windsurf/mcp_config.json",
+        Client::Zed => "person/.config/zed/settings.json",
         _ => "person/.config/Code/User/mcp.json",
     }
 }

@@ -13,6 +13,7 @@ fn in_project(world: &World, client: Client) -> Result<SetupPlan, Error> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot of all clients")]
 fn project_has_a_file_of_its_own_where_the_client_has_one() {
     let world = World::new("//- person/app/README.md\n");
     let files: Vec<String> = Client::ALL
@@ -40,6 +41,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
         }
       }
     }
+    claude-desktop Invalid `--project`: Claude Desktop has no configuration of a project; leave the option out
     codex .codex/config.toml
     [mcp_servers.skillfold]
     command = "skillfold"
@@ -78,6 +80,16 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
       "servers": {
         "skillfold": {
           "type": "stdio",
+          "command": "skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    windsurf Invalid `--project`: Windsurf has no configuration of a project; leave the option out
+    zed .zed/settings.json
+    {
+      "context_servers": {
+        "skillfold": {
           "command": "skillfold",
           "args": ["serve"]
         }

@@ -91,6 +91,13 @@ impl Dir {
 
     /// Renames without overwriting.
     pub(crate) fn rename_no_replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        // A folder has no second name.
+        if self.stat(from)?.is_some_and(|it| it.kind == Kind::Folder) {
+            if self.stat(to)?.is_some() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            return self.rename(from, to);
+        }
         fs::hard_link(self.path.join(from), self.path.join(to))?;
         self.remove(from)
     }
@@ -103,6 +110,26 @@ impl Dir {
 
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
+    }
+
+    /// Removes an empty folder.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.path.join(name))
+    }
+
+    /// Gives the file `name` the same name in another folder too.
+    pub(crate) fn link_into(&self, name: &OsStr, other: &Self) -> io::Result<()> {
+        fs::hard_link(self.path.join(name), other.path.join(name))
+    }
+
+    /// Returns nothing of use: permissions are inherited from the parent folder.
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "same signature as on Unix"
+    )]
+    pub(crate) fn mode(&self) -> io::Result<u32> {
+        Ok(0o755)
     }
 
     /// Returns the names that start with `prefix`.
@@ -119,6 +146,11 @@ impl Dir {
             }
         }
         Ok(names)
+    }
+
+    /// Returns whether there is nothing in the folder.
+    pub(crate) fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.names_with_prefix("")?.is_empty())
     }
 
     /// Does nothing: permissions are inherited from the parent folder.

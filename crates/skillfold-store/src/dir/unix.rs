@@ -8,11 +8,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RawMode, linkat, mkdirat, openat, renameat, statat,
-    unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RawMode, linkat, mkdirat, openat, readlinkat, renameat,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
+use crate::calls::{Step, flush, inode, reach};
 use crate::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
 use crate::fault::{WriteFault, WriteResult};
 
@@ -61,7 +62,17 @@ impl Dir {
 
     /// Creates a folder with permissions `mode`, less the umask.
     pub(crate) fn create_folder(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(mkdirat(&self.handle, name, raw_mode(mode))?)
+        reach(|| Step::CreateFolder {
+            folder: inode(&self.handle),
+            name: text(name),
+            inode: 0,
+        })?;
+        mkdirat(&self.handle, name, raw_mode(mode))?;
+        #[cfg(feature = "faults")]
+        if let Some((_, inode)) = self.stat(name)?.and_then(|found| found.identity) {
+            crate::calls::created(inode);
+        }
+        Ok(())
     }
 
     /// Returns the kind and identity of `name`, or `None` if it does not exist. Links are not followed.
@@ -97,27 +108,62 @@ impl Dir {
 
     /// Opens a file for reading and writing, creating it if missing.
     pub(crate) fn open_or_create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        if let found @ Ok(_) = self.open_read_write(name) {
+            return found;
+        }
+        reach(|| Step::CreateFile {
+            folder: inode(&self.handle),
+            name: text(name),
+            inode: 0,
+        })?;
         self.open_file(name, FILE_FLAGS | OFlags::RDWR | OFlags::CREATE, mode)
     }
 
     /// Creates a file. Fails if it exists.
     pub(crate) fn create_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        reach(|| Step::CreateFile {
+            folder: inode(&self.handle),
+            name: text(name),
+            inode: 0,
+        })?;
         let flags = FILE_FLAGS | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         self.open_file(name, flags, mode)
     }
 
     fn open_file(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
-        Ok(openat(&self.handle, name, flags, raw_mode(mode))?.into())
+        let file: File = openat(&self.handle, name, flags, raw_mode(mode))?.into();
+        #[cfg(feature = "faults")]
+        if flags.contains(OFlags::CREATE) {
+            crate::calls::created(inode(&file));
+        }
+        Ok(file)
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        reach(|| Step::Rename {
+            folder: inode(&self.handle),
+            from: text(from),
+            to: text(to),
+        })?;
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
     /// Renames without overwriting.
     pub(crate) fn rename_no_replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        reach(|| Step::Rename {
+            folder: inode(&self.handle),
+            from: text(from),
+            to: text(to),
+        })?;
         match self.rename_with(from, to, RenameMode::NoReplace) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
+                // A folder has no second name. Only an empty one could be overwritten after this check.
+                if self.stat(from)?.is_some_and(|it| it.kind == Kind::Folder) {
+                    if self.stat(to)?.is_some() {
+                        return Err(io::ErrorKind::AlreadyExists.into());
+                    }
+                    return Ok(renameat(&self.handle, from, &self.handle, to)?);
+                }
                 linkat(&self.handle, from, &self.handle, to, AtFlags::empty())?;
                 self.remove(from)
             }
@@ -127,6 +173,11 @@ impl Dir {
 
     /// Swaps two names atomically. Fails with `Unsupported` where the system cannot.
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        reach(|| Step::Exchange {
+            folder: inode(&self.handle),
+            one: text(one),
+            other: text(other),
+        })?;
         match self.rename_with(one, other, RenameMode::Exchange) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
                 Err(io::ErrorKind::Unsupported.into())
@@ -139,6 +190,10 @@ impl Dir {
     fn rename_with(&self, from: &OsStr, to: &OsStr, mode: RenameMode) -> Result<(), Errno> {
         use rustix::fs::{RenameFlags, renameat_with};
 
+        #[cfg(feature = "faults")]
+        if !crate::calls::can_exchange() {
+            return Err(Errno::NOSYS);
+        }
         let flags = match mode {
             RenameMode::NoReplace => RenameFlags::NOREPLACE,
             RenameMode::Exchange => RenameFlags::EXCHANGE,
@@ -152,7 +207,42 @@ impl Dir {
     }
 
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        reach(|| Step::Remove {
+            folder: inode(&self.handle),
+            name: text(name),
+        })?;
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        reach(|| Step::Remove {
+            folder: inode(&self.handle),
+            name: text(name),
+        })?;
+        Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Gives the file or link `name` the same name in another folder too.
+    pub(crate) fn link_into(&self, name: &OsStr, other: &Self) -> io::Result<()> {
+        reach(|| Step::Link {
+            folder: inode(&self.handle),
+            name: text(name),
+            other: inode(&other.handle),
+        })?;
+        match linkat(&self.handle, name, &other.handle, name, AtFlags::empty()) {
+            // A few systems give no second name to a symbolic link.
+            Err(error) => match readlinkat(&self.handle, name, Vec::new()) {
+                Ok(target) => Ok(symlinkat(target, &other.handle, name)?),
+                Err(_) => Err(error.into()),
+            },
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Returns the permissions of the folder.
+    pub(crate) fn mode(&self) -> io::Result<u32> {
+        Ok(self.handle.metadata()?.mode() & 0o777)
     }
 
     /// Returns the names that start with `prefix`.
@@ -161,11 +251,21 @@ impl Dir {
         for entry in rustix::fs::Dir::read_from(&self.handle)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if name.starts_with(prefix.as_bytes()) {
+            if !matches!(name, b"." | b"..") && name.starts_with(prefix.as_bytes()) {
                 names.push(OsStr::from_bytes(name).to_owned());
             }
         }
         Ok(names)
+    }
+
+    /// Returns whether there is nothing in the folder.
+    pub(crate) fn is_empty(&self) -> io::Result<bool> {
+        for entry in rustix::fs::Dir::read_from(&self.handle)? {
+            if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
@@ -183,7 +283,7 @@ impl Dir {
 
     /// Flushes the folder's entries to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        match self.handle.sync_all() {
+        match flush(&self.handle) {
             // Some network file systems do not support fsync on folders.
             Err(error)
                 if matches!(
@@ -196,6 +296,11 @@ impl Dir {
             result => result,
         }
     }
+}
+
+/// Returns a name for the record of a call.
+fn text(name: &OsStr) -> String {
+    name.to_string_lossy().into_owned()
 }
 
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@
 )]
 
 mod below;
+mod improve;
 mod killed;
 mod leftovers;
 mod lock;

@@ -102,7 +102,7 @@ fn outward(manifest: &str) -> Vec<Finding> {
         let is_test = dependency.table == "dev-dependencies";
         !is_internal(&dependency.package)
             || inward.contains(&dependency.package.as_str())
-            || (is_test && dependency.package == "skillfold-testkit")
+            || (is_test && ["skillfold-testkit", name].contains(&dependency.package.as_str()))
     };
     dependencies(manifest)
         .into_iter()

@@ -22,7 +22,10 @@ const CALLS: [&str; 7] = [
 ];
 
 /// Files that own a part of the world, with the part.
-const OWNERS: [(&str, &str); 1] = [("crates/skillfold-core/src/source/fs/portable.rs", "fs")];
+const OWNERS: [(&str, &str); 2] = [
+    ("crates/skillfold-core/src/source/fs/portable.rs", "fs"),
+    ("crates/skillfold-core/src/source/fs/real_path.rs", "fs"),
+];
 
 /// Where unsafe code may stand: the allocator that counts, and the sandbox.
 const UNSAFE: [&str; 2] = ["bench/src/allocator.rs", "crates/skillfold-run/"];

@@ -51,6 +51,10 @@ enum Payload {
     Loaded(Box<LoadedSkill>),
     /// A part of a file, without its text or bytes.
     Part(FilePart),
+    #[cfg(feature = "store")]
+    Proposed(crate::answer::ProposedSkill),
+    #[cfg(feature = "run")]
+    Ran(crate::answer::RunResult),
     Failure(Failure),
 }
 
@@ -87,6 +91,22 @@ impl ToolAnswer {
         Self { content, payload }
     }
 
+    #[cfg(feature = "store")]
+    pub(crate) fn proposed(text: String, proposed: crate::answer::ProposedSkill) -> Self {
+        Self {
+            content: vec![Block::Text(text)],
+            payload: Payload::Proposed(proposed),
+        }
+    }
+
+    #[cfg(feature = "run")]
+    pub(crate) fn ran(text: String, result: crate::answer::RunResult) -> Self {
+        Self {
+            content: vec![Block::Text(text)],
+            payload: Payload::Ran(result),
+        }
+    }
+
     pub(crate) fn failure(text: String, failure: Failure) -> Self {
         Self {
             content: vec![Block::Text(text)],
@@ -96,7 +116,12 @@ impl ToolAnswer {
 
     /// Returns whether the call failed. The content says why, and what to do.
     pub fn is_error(&self) -> bool {
-        matches!(self.payload, Payload::Failure(_))
+        match &self.payload {
+            Payload::Failure(_) => true,
+            #[cfg(feature = "run")]
+            Payload::Ran(result) => result.is_failure(),
+            _ => false,
+        }
     }
 
     /// Returns the texts of the answer, joined by line ends.
@@ -151,6 +176,10 @@ impl ToolAnswer {
                 }
                 serde_json::to_value(part)
             }
+            #[cfg(feature = "store")]
+            Payload::Proposed(proposed) => serde_json::to_value(proposed),
+            #[cfg(feature = "run")]
+            Payload::Ran(result) => serde_json::to_value(result),
             Payload::Failure(failure) => serde_json::to_value(failure),
         };
         // Everything in an answer is text, numbers and lists of these, which can always be written.
@@ -171,6 +200,10 @@ impl ToolAnswer {
             Payload::Loaded(_) => true,
             // A file may change at any time, and checking that costs as much as reading it again.
             Payload::Part(_) | Payload::Failure(_) => false,
+            #[cfg(feature = "store")]
+            Payload::Proposed(_) => false,
+            #[cfg(feature = "run")]
+            Payload::Ran(_) => false,
         }
     }
 
@@ -183,6 +216,10 @@ impl ToolAnswer {
                 loaded.arguments.len() + loaded.text.instructions.text().len()
             }
             Payload::Part(_) | Payload::Failure(_) => 0,
+            #[cfg(feature = "store")]
+            Payload::Proposed(_) => 0,
+            #[cfg(feature = "run")]
+            Payload::Ran(_) => 0,
         };
         size_of::<Self>() + content + payload
     }

@@ -76,7 +76,9 @@ fn evaluate(
         replaced_mode: instead_of,
         skills: Vec::new(),
         without_queries: 0,
-        withheld: with_status(Status::Untrusted).count(),
+        withheld: with_status(Status::Untrusted)
+            .chain(with_status(Status::Held))
+            .count(),
     };
     let mut entries = Vec::new();
     if ids.is_empty() {

@@ -21,7 +21,7 @@ pub struct Evaluation {
     pub skills: Vec<EvaluatedSkill>,
     /// Active skills without queries, if no skill was requested.
     pub without_queries: usize,
-    /// Untrusted skills, whose files were not read.
+    /// Untrusted and held skills, whose files were not read.
     pub withheld: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use skillfold_core::catalog::{Precedence, Toggle};
+use skillfold_core::catalog::{MismatchPolicy, Precedence, Toggle};
 use skillfold_core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
 use skillfold_core::load::{Dialect, Freshness, Strictness};
 use skillfold_core::read::Profile;
@@ -10,10 +10,12 @@ use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 use skillfold_core::{Limits, LoadOptions, Policy};
 
 use crate::settings::agent::ConfiguredAgent;
+use crate::settings::approval_requires::ApprovalRequires;
 use crate::settings::findings::LayerFindings;
 use crate::settings::hook_mode::HookMode;
 use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
+use crate::settings::new_skills::NewSkills;
 use crate::settings::root::ConfiguredRoot;
 use crate::settings::scalar::Scalar;
 use crate::settings::setting::{Origin, Setting, SettingFinding};
@@ -189,6 +191,10 @@ settings! {
         User, Paths, "Folders whose projects are trusted", "paths";
     trust_project: bool = false;
         User, Boolean, "Whether the project is trusted, whichever it is", "`true` or `false`";
+    new_skills: NewSkills = NewSkills::default();
+        User, Word, "What becomes of skills that you have not accepted", "`show` or `hold`";
+    version_mismatch: MismatchPolicy = MismatchPolicy::default();
+        User, Word, "What becomes of skills that need another version of Skillfold or of the host", "`warn` or `hide`";
     links: LinkPolicy = LinkPolicy::default();
         User, Word, "How links to skill folders, and hard links, are treated", "`follow`, `refuse` or `strict`";
     hidden: HiddenPolicy = HiddenPolicy::default();
@@ -240,6 +246,20 @@ settings! {
         User, Number, "Seconds between scans where notifications are not available", "a whole number; 0 for never";
     index: bool = true;
         User, Word, "Whether metadata of many skills is cached on disk for the next start", "`on` or `off`";
+    proposals: bool = false;
+        User, Word, "Whether models have the tools to propose changes of skills", "`on` or `off`";
+    approval_requires: ApprovalRequires = ApprovalRequires::default();
+        User, Word, "What the approval of a change needs", "`terminal` or `passphrase`";
+    kept_versions: usize = 50;
+        User, Number, "How many versions of a skill are kept", "a whole number, at least 1";
+    notify_command: String = String::new();
+        User, Word, "The command that is started when a change is proposed, with the proposal on its input",
+        "a command with its arguments";
+    scripts: bool = false;
+        User, Word, "Whether models may run the scripts and tools of skills that you allowed", "`on` or `off`";
+    box_without: String = String::new();
+        User, Word, "The layers of the box that may be missing when a script runs",
+        "names of layers with commas in between; `skillfold run --box` lists them";
     agents => Agents;
         User, Tables, "Agents, and the skills each uses and may see",
         "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file";

@@ -4,12 +4,14 @@ mod hook_mode;
 mod line_starts;
 mod listing_budget;
 mod matching;
+mod new_skills;
 mod setting;
 
 mod findings;
 mod value;
 
 mod agent;
+mod approval_requires;
 mod root;
 
 mod scalar;
@@ -40,10 +42,12 @@ use crate::settings::key::Layer;
 use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
+pub use approval_requires::ApprovalRequires;
 pub use hook_mode::HookMode;
 pub use key::{KEYS, Key, Settings};
 pub use listing_budget::ListingBudget;
 pub use matching::Matching;
+pub use new_skills::NewSkills;
 pub use root::ConfiguredRoot;
 pub(crate) use setting::setting_error;
 pub use setting::{Origin, Setting, SettingFinding};
@@ -134,6 +138,7 @@ impl Settings {
             )
             .with_precedence(self.precedence.value)
             .with_enablement(enablement)
+            .with_version_mismatch(self.version_mismatch.value)
     }
 
     /// Returns the load options of these settings.

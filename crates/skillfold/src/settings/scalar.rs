@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use skillfold_core::Scope;
-use skillfold_core::catalog::Precedence;
+use skillfold_core::catalog::{MismatchPolicy, Precedence};
 use skillfold_core::disclose::{Breadcrumb, Fallback, Mode, Style};
 use skillfold_core::load::{Dialect, Freshness};
 use skillfold_core::read::Profile;
 use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 
+use crate::settings::approval_requires::ApprovalRequires;
 use crate::settings::hook_mode::HookMode;
 use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
+use crate::settings::new_skills::NewSkills;
 use crate::settings::value::{RawValue, ValueContext, ValueForm, one_of};
 
 /// The value of a setting that is not a list.
@@ -51,6 +53,20 @@ impl Scalar for usize {
 
     fn show(&self, _: ValueForm) -> String {
         self.to_string()
+    }
+}
+
+impl Scalar for String {
+    fn read(value: RawValue<'_>, _: ValueForm, _: &ValueContext<'_>) -> Result<Self, String> {
+        Ok(value.text()?.to_owned())
+    }
+
+    fn show(&self, _: ValueForm) -> String {
+        if self.is_empty() {
+            "none".to_owned()
+        } else {
+            self.clone()
+        }
     }
 }
 
@@ -150,7 +166,10 @@ words! {
     Freshness: "checked" Checked, "snapshot" Snapshot;
     Mode: "catalog" Catalog, "triggered" Triggered, "hybrid" Hybrid;
     Matching: "keyword" Keyword, "hybrid" Hybrid, "semantic" Semantic;
+    MismatchPolicy: "warn" Warn, "hide" Hide;
+    NewSkills: "show" Show, "hold" Hold;
     HookMode: "inject" Inject, "suggest" Suggest, "off" Off;
+    ApprovalRequires: "terminal" Terminal, "passphrase" Passphrase;
     Breadcrumb: "on" On, "off" Off;
     Fallback: "none" None, "show_all" ShowAll, "ask_user" AskUser;
 }

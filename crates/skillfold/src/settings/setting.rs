@@ -20,15 +20,15 @@ pub enum Origin {
     Variable(String),
     /// An argument, or the host.
     Argument,
-    /// A line of the user's list of trusted folders.
-    TrustList(PathBuf, u32),
+    /// A line of one of the user's lists: trusted folders, accepted skills.
+    List(PathBuf, u32),
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
-            Self::User(path, line) | Self::Project(path, line) | Self::TrustList(path, line) => {
+            Self::User(path, line) | Self::Project(path, line) | Self::List(path, line) => {
                 write!(formatter, "{}:{line}", visible(&path.to_string_lossy()))
             }
             Self::Variable(name) => formatter.write_str(name),

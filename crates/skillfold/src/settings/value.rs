@@ -145,7 +145,7 @@ impl ValueContext<'_> {
         let origin = match &self.origin {
             Origin::User(path, _) => Origin::User(path.clone(), line),
             Origin::Project(path, _) => Origin::Project(path.clone(), line),
-            Origin::Default | Origin::Variable(_) | Origin::Argument | Origin::TrustList(..) => {
+            Origin::Default | Origin::Variable(_) | Origin::Argument | Origin::List(..) => {
                 self.origin.clone()
             }
         };

@@ -27,6 +27,8 @@ use crate::environment::{self, Environment};
 use crate::host::{DiscoveredRoots, Host};
 use crate::preferred::preferred;
 use crate::snapshot_index::SnapshotIndex;
+#[cfg(feature = "run")]
+use crate::toolset_pool::ToolsetPool;
 use crate::trust_check::TrustCheck;
 
 /// The number of skills up to which a search in memory takes less time than a change of threads.
@@ -75,6 +77,8 @@ struct SkillsInner {
     /// Changes caused by a change of trust that the watcher has not reported yet.
     #[cfg(feature = "watch")]
     unreported: Mutex<Changes>,
+    #[cfg(feature = "run")]
+    toolsets: ToolsetPool,
 }
 
 /// The skills at one point in time, with everything derived from them.
@@ -169,6 +173,8 @@ impl Skills {
                 refresh_lock: Mutex::new(()),
                 #[cfg(feature = "watch")]
                 unreported: Mutex::default(),
+                #[cfg(feature = "run")]
+                toolsets: ToolsetPool::default(),
             }),
             audience: Audience::Model,
         }
@@ -303,6 +309,33 @@ impl Skills {
         self.count_refusal(
             self.with_snapshot(|catalog, loader| f(&self.audience.resolve(catalog, id)?, loader)),
         )
+    }
+
+    /// Returns the environment of the host.
+    #[cfg(feature = "store")]
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.inner.host.environment
+    }
+
+    #[cfg(feature = "run")]
+    pub(crate) fn toolset_pool(&self) -> &ToolsetPool {
+        &self.inner.toolsets
+    }
+
+    #[cfg(feature = "store")]
+    pub(crate) fn tell_of_proposal(&self, proposal: &skillfold_store::Proposal) {
+        let report = self.report();
+        self.inner.host.tell_of_proposal(&report.settings, proposal);
+    }
+
+    /// Returns the skills as they were with more roots, which win their names. Nothing of it is cached on the disk.
+    #[cfg(feature = "store")]
+    pub(crate) fn with_roots_before(&self, mut roots: Vec<Root>) -> Self {
+        let (host, report) = (self.inner.host.without_cache(), self.report());
+        let catalog = self.catalog();
+        roots.extend(catalog.roots().iter().cloned());
+        let catalog = Catalog::discover(roots, catalog.options().clone(), environment::now());
+        Self::from_catalog(host, catalog, DiscoveryReport::clone(&report))
     }
 
     /// Calls `f` with the current catalog and loader.

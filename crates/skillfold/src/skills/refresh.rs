@@ -13,6 +13,7 @@ use crate::discovery_report::DiscoveryReport;
 use crate::environment;
 use crate::roots::{RootStatus, SearchedRoot};
 use crate::skills::{Skills, SkillsInner, Snapshot, lock, new_loader};
+use crate::trust::TrustRule;
 use crate::trust_check::TrustCheck;
 #[cfg(feature = "watch")]
 use crate::watched_paths::WatchedPaths;
@@ -26,6 +27,10 @@ impl Skills {
         choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>,
     ) -> Result<Changes, Error> {
         let inner = &*self.inner;
+        // Only a full refresh looks at everything that is in a pinned folder.
+        if let Some(TrustRule::Pinned(_)) = inner.current.load().report.trusted_by {
+            return self.refresh();
+        }
         let guard = lock(&inner.refresh_lock);
         let now = environment::now();
         let old = inner.current.load_full();
@@ -91,6 +96,7 @@ impl Skills {
         let old = inner.current.load();
         let before = old.catalog.roots();
         let mut found = inner.host.find_roots(before)?;
+        found.keep_accepted(&old.report.accepted);
         match found
             .take_trust_fault(before)
             .or(found.take_root_fault(before))
@@ -100,21 +106,26 @@ impl Skills {
         }
     }
 
-    /// Returns the current snapshot, after checking that the user still trusts what it serves. Every answer goes
-    /// through here, so a folder that was removed from the trust list is soon out of use, whatever the settings say and
-    /// even if the host does not watch the files. Trust given by settings ends when they are read again.
+    /// Returns the current snapshot, after checking that the user still trusts and accepts what it serves. Every answer
+    /// goes through here, so a folder that was removed from one of the lists is soon out of use, whatever the settings say
+    /// and even if the host does not watch the files. Trust given by settings ends when they are read again.
     pub(super) fn current(&self) -> Guard<Arc<Snapshot>> {
         let inner = &*self.inner;
         let is_current = |snapshot: &Snapshot| {
             let DiscoveryReport {
                 settings,
                 trusted,
-                trusted_by,
+                rule_by_path,
+                accepted,
                 ..
             } = &*snapshot.report;
             let environment = &inner.host.environment;
             let check = &snapshot.trust_check;
-            check.is_current(environment, settings, trusted, trusted_by.as_ref())
+            check.is_current(|| {
+                // The rule is found anew, because a folder that replaced a trusted one is not trusted.
+                let rule = || TrustRule::find(environment, settings, &mut trusted.clone());
+                trusted.is_unchanged() && accepted.is_unchanged() && rule() == *rule_by_path
+            })
         };
         let current = inner.current.load();
         if is_current(&current) {
@@ -132,6 +143,7 @@ impl Skills {
         let mut found = inner
             .host
             .find_roots_with(settings, current.catalog.roots());
+        found.keep_accepted(&current.report.accepted);
         // If the trust list cannot be read just now, trust is not known to be revoked; the next answer checks again.
         if found.take_trust_fault(current.catalog.roots()).is_some() {
             return current;
@@ -158,9 +170,7 @@ impl SkillsInner {
         let old = self.current.load();
         #[cfg(feature = "index")]
         report.root_caches.clone_from(&old.report.root_caches);
-        let refreshed = old
-            .catalog
-            .refresh(roots, report.settings.catalog_options(), now);
+        let refreshed = old.catalog.refresh(roots, report.catalog_options(), now);
         report.settings.check_patterns(&refreshed.catalog);
         let loader = if report.settings.load_options() == *old.loader.options() {
             old.loader.retain_current(&refreshed.catalog);

@@ -136,13 +136,19 @@ mod tests {
     fn work_that_panics_is_a_failure() {
         let rebuild = IndexRebuild::default();
         let (done, count) = mpsc::channel();
-        for _ in 0..1_000 {
+        for _ in 0..2 * MAX_FAILURES {
             let done = done.clone();
             rebuild.start(move || {
                 done.send(()).unwrap();
                 panic!("a fault of the index");
             });
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            while rebuild
+                .0
+                .is_running
+                .load(std::sync::atomic::Ordering::Acquire)
+            {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
         }
         drop(done);
         assert_eq!(count.iter().count(), MAX_FAILURES);

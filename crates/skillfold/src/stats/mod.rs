@@ -17,7 +17,6 @@ use line::{HookOutcome, LogEntry, LogEvent, LogLines};
 use period::Periods;
 
 pub use line::LogCounts;
-pub(crate) use period::to_rfc3339;
 pub use period::{PeriodLength, StatsPeriod};
 pub use prompts::{HookPrompt, HookPromptSkill};
 pub use tally::Tally;

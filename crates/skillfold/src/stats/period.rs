@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use skillfold_core::text::utc_ms;
+
 use crate::stats::tally::Tally;
 
 /// Maximum periods to count separately.
@@ -36,12 +38,12 @@ pub struct StatsPeriod {
 impl StatsPeriod {
     /// Returns the time of its earliest line in RFC 3339 format.
     pub fn from(&self) -> String {
-        to_rfc3339(self.from_ms)
+        utc_ms(self.from_ms)
     }
 
     /// Returns the time of its latest line in RFC 3339 format.
     pub fn to(&self) -> String {
-        to_rfc3339(self.to_ms)
+        utc_ms(self.to_ms)
     }
 }
 
@@ -93,55 +95,5 @@ impl Periods {
     /// Returns the periods in order, and the number of entries that are in none.
     pub(super) fn finish(self) -> (Vec<StatsPeriod>, u64) {
         (self.by_number.into_values().collect(), self.uncounted)
-    }
-}
-
-/// Formats a time as RFC 3339, in UTC and to the second.
-pub(crate) fn to_rfc3339(time_ms: u64) -> String {
-    let (year, month, day) = civil_date(time_ms / DAY_MS);
-    let second = time_ms % DAY_MS / SECOND_MS;
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-/// Returns the year, month and day of a number of days since 1970, in the Gregorian calendar, in which 400 years have
-/// 146,097 days. Years start in March here, so that the leap day is the last day of the year.
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    // Days since 0000-03-01.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let is_next = month >= 10;
-    let month = if is_next { month - 9 } else { month + 3 };
-    (era * 400 + year + u64::from(is_next), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{DAY_MS, to_rfc3339};
-
-    #[test]
-    fn date_is_that_of_the_calendar() {
-        let first = |day: u64| to_rfc3339(day * DAY_MS)[..10].to_owned();
-        assert_eq!(to_rfc3339(0), "1970-01-01T00:00:00Z");
-        assert_eq!(to_rfc3339(1_763_212_668_999), "2025-11-15T13:17:48Z");
-        assert_eq!(first(11_016), "2000-02-29");
-        assert_eq!(first(11_017), "2000-03-01");
-        assert_eq!(first(47_540), "2100-02-28");
-        assert_eq!(first(47_541), "2100-03-01");
-        assert_eq!(to_rfc3339(253_402_300_799_999), "9999-12-31T23:59:59Z");
-    }
-
-    #[test]
-    fn days_follow_one_another() {
-        let mut before = String::new();
-        for day in 0..60_000 {
-            let now = to_rfc3339(day * DAY_MS);
-            assert!(before < now, "{before} {now}");
-            before = now;
-        }
     }
 }

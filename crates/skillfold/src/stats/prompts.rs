@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 use serde_json::{Map, Value};
+use skillfold_core::text::utc_ms;
 
 use super::line::LogLines;
-use super::period::to_rfc3339;
 
 /// A prompt that the hook heard, and what it added.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -75,7 +75,7 @@ impl HookPrompt {
     fn parse(line: &Map<String, Value>) -> Self {
         let time_ms = line.get("time_ms").and_then(Value::as_u64);
         Self {
-            time: to_rfc3339(time_ms.unwrap_or_default()),
+            time: utc_ms(time_ms.unwrap_or_default()),
             client: text(line, "client").unwrap_or_default(),
             conversation: text(line, "conversation"),
             request: text(line, "request"),

@@ -86,7 +86,7 @@ pub(super) fn definitions(policy: &Policy) -> Vec<ToolDefinition> {
     clippy::needless_pass_by_value,
     reason = "the schema is written at the call"
 )]
-fn definition(
+pub(super) fn definition(
     tool: Tool,
     name: &str,
     title: &'static str,
@@ -118,6 +118,12 @@ impl Tool {
             Self::Search | Self::List => answer_schema::<SkillLines>(),
             Self::Load | Self::LoadAlias => answer_schema::<InstructionsView>(),
             Self::Read => answer_schema::<FilePart>(),
+            #[cfg(feature = "store")]
+            Self::ProposeUpdate | Self::ProposeNew => {
+                answer_schema::<crate::answer::ProposedSkill>()
+            }
+            #[cfg(feature = "run")]
+            Self::RunScript | Self::CallTool => answer_schema::<crate::answer::RunResult>(),
         }
     }
 }

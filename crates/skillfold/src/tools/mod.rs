@@ -4,6 +4,11 @@
 mod definition;
 mod media;
 
+#[cfg(feature = "store")]
+mod propose;
+#[cfg(feature = "run")]
+mod run_script;
+
 mod run;
 
 use std::sync::Arc;
@@ -26,11 +31,20 @@ impl Session {
             let mut visible = catalog.visible();
             visible.any(|entry| self.state.may_see(entry.id()))
         });
-        if has_skills {
-            definition::definitions(&self.policy)
-        } else {
-            Vec::new()
+        if !has_skills {
+            return Vec::new();
         }
+        #[cfg_attr(not(feature = "store"), expect(unused_mut, reason = "used with it"))]
+        let mut tools = definition::definitions(&self.policy);
+        #[cfg(feature = "store")]
+        if self.may_propose() {
+            tools.extend(propose::definitions());
+        }
+        #[cfg(feature = "run")]
+        if self.may_run() {
+            tools.extend(run_script::definitions());
+        }
+        tools
     }
 
     /// Returns the definitions of the tools for a client's model. A client that lists all skills itself gets those alone that
@@ -38,7 +52,9 @@ impl Session {
     pub fn tools_for(&self, client: Option<&Client>) -> Vec<ToolDefinition> {
         let mut tools = self.tools();
         if self.is_listed_by(client) {
-            tools.retain(|tool| matches!(tool.tool, Tool::Search | Tool::Load));
+            let is_needed =
+                |tool: Tool| matches!(tool, Tool::Search | Tool::Load) || !tool.only_reads();
+            tools.retain(|tool| is_needed(tool.tool));
         }
         tools
     }
@@ -68,6 +84,14 @@ impl Session {
             name if name == &**load => Some(Tool::Load),
             name if name == &**read => Some(Tool::Read),
             ToolNames::LOAD_ALIAS => Some(Tool::LoadAlias),
+            #[cfg(feature = "store")]
+            Tool::PROPOSE_UPDATE if self.may_propose() => Some(Tool::ProposeUpdate),
+            #[cfg(feature = "store")]
+            Tool::PROPOSE_NEW if self.may_propose() => Some(Tool::ProposeNew),
+            #[cfg(feature = "run")]
+            Tool::RUN_SCRIPT if self.may_run() => Some(Tool::RunScript),
+            #[cfg(feature = "run")]
+            Tool::CALL_TOOL if self.may_run() => Some(Tool::CallTool),
             _ => None,
         }
     }
@@ -88,6 +112,12 @@ impl Session {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn call(&mut self, name: &str, arguments: Value) -> Arc<ToolAnswer> {
+        #[cfg(feature = "run")]
+        if self.tool(name).is_none()
+            && let Some(arguments) = self.skill_tool(name, &arguments)
+        {
+            return self.answer(Tool::CallTool, arguments);
+        }
         let Some(tool) = self.tool(name) else {
             let names = self.tools().into_iter().map(|tool| tool.name);
             let names: Vec<_> = names.collect();
@@ -129,7 +159,7 @@ impl Session {
     /// Lists, search results and loaded skills are cached until the next refresh, for conversations that may see all
     /// skills. A loaded skill is taken from the cache only if its files are unchanged.
     pub fn answer(&self, tool: Tool, arguments: Value) -> Arc<ToolAnswer> {
-        let cache = self.answer_cache();
+        let cache = self.is_cached(tool).then(|| self.skills.answers());
         let key = AnswerKey::new(tool, self.envelope_of(tool), &arguments);
         let cached = cache.as_ref().and_then(|cache| cache.get(&key));
         if let Some(answer) = cached.filter(|answer| self.is_current(answer)) {
@@ -144,7 +174,7 @@ impl Session {
     pub fn quick_answer(&self, tool: Tool, arguments: &Value) -> Option<Arc<ToolAnswer>> {
         let cache = self.skills.checked_answers()?;
         let key = AnswerKey::new(tool, self.envelope_of(tool), arguments);
-        let cache = (!self.state.is_restricted()).then_some(cache);
+        let cache = self.is_cached(tool).then_some(cache);
         if let Some(answer) = cache.as_ref().and_then(|cache| cache.get(&key)) {
             return answer.loaded().is_none().then_some(answer);
         }
@@ -191,8 +221,18 @@ impl Session {
         answer
     }
 
-    fn answer_cache(&self) -> Option<Arc<AnswerCache>> {
-        (!self.state.is_restricted()).then(|| self.skills.answers())
+    /// Returns whether answers of a tool are cached.
+    #[cfg_attr(
+        not(feature = "run"),
+        expect(unused_variables, reason = "only what runs depends on the tool")
+    )]
+    fn is_cached(&self, tool: Tool) -> bool {
+        // What a skill may run is part of what a load answers, and the user may change it at any time.
+        #[cfg(feature = "run")]
+        if matches!(tool, Tool::Load | Tool::LoadAlias) && self.may_run() {
+            return false;
+        }
+        !self.state.is_restricted()
     }
 
     /// Returns whether a cached answer would be the same now.

@@ -79,6 +79,14 @@ impl Session {
             }),
             Tool::Read => with(arguments, |asked| self.run_read(&asked)),
             Tool::List => with(arguments, |asked| self.run_list(&asked)),
+            #[cfg(feature = "store")]
+            Tool::ProposeUpdate => with(arguments, |asked| self.run_propose_update(&asked)),
+            #[cfg(feature = "store")]
+            Tool::ProposeNew => with(arguments, |asked| self.run_propose_new(&asked)),
+            #[cfg(feature = "run")]
+            Tool::RunScript => with(arguments, |asked| self.run_script(asked)),
+            #[cfg(feature = "run")]
+            Tool::CallTool => with(arguments, |asked| self.call_tool(&asked)),
         }
     }
 
@@ -145,13 +153,21 @@ impl Session {
             loader.render(&entry, &arguments, envelope)
         });
         match self.skills.count_refusal(loaded) {
-            Ok(text) => ToolAnswer::skill(LoadedSkill {
-                tokens: self.policy.counter.count(text.instructions.text()),
-                counter: Arc::clone(&self.policy.counter),
-                text,
-                envelope,
-                arguments,
-            }),
+            Ok(text) => {
+                #[cfg(feature = "run")]
+                let notes = self.run_notes(text.instructions.id());
+                #[cfg_attr(not(feature = "run"), expect(unused_mut, reason = "used with it"))]
+                let mut answer = ToolAnswer::skill(LoadedSkill {
+                    tokens: self.policy.counter.count(text.instructions.text()),
+                    counter: Arc::clone(&self.policy.counter),
+                    text,
+                    envelope,
+                    arguments,
+                });
+                #[cfg(feature = "run")]
+                answer.content.extend(notes.map(Block::Text));
+                answer
+            }
             Err(error) => refuse(&asked.skill_id, envelope, &error),
         }
     }

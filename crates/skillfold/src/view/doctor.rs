@@ -2,13 +2,13 @@
 
 use skillfold_core::catalog::{Status, Trust};
 use skillfold_core::choose::check_triggers;
+use skillfold_core::text::utc_ms;
 use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
 use skillfold_core::{Catalog, Entry, Root};
 
 use crate::discovery_report::DiscoveryReport;
 use crate::roots::{RootStatus, SearchedRoot};
 use crate::skills::Skills;
-use crate::stats::to_rfc3339;
 use crate::view::settings::SettingProblem;
 
 /// The roots and skills that were found, with their status and problems.
@@ -16,7 +16,7 @@ use crate::view::settings::SettingProblem;
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Doctor {
-    /// Problems with the settings and with the list of trusted folders.
+    /// Problems with the settings and with the lists of trusted folders and accepted skills.
     pub settings: Vec<SettingProblem>,
     /// The roots, in order of name precedence within a scope.
     pub roots: Vec<RootState>,
@@ -50,7 +50,7 @@ impl HookState {
         Self {
             client: client.to_owned(),
             installed,
-            last_heard: last_heard.map(|seconds| to_rfc3339(seconds.saturating_mul(1_000))),
+            last_heard: last_heard.map(|seconds| utc_ms(seconds.saturating_mul(1_000))),
         }
     }
 }
@@ -145,6 +145,10 @@ pub struct DoctorSummary {
     pub shadowed: usize,
     /// Skills with the status `disabled`.
     pub disabled: usize,
+    /// Skills with the status `incompatible`.
+    pub incompatible: usize,
+    /// Skills with the status `held`.
+    pub held: usize,
     /// Skills with the status `untrusted`.
     pub untrusted: usize,
     /// Skills with the status `active`.
@@ -158,13 +162,7 @@ impl Doctor {
     pub fn new(skills: &Skills) -> Self {
         let (catalog, report) = (skills.catalog(), skills.report());
         Self {
-            settings: report
-                .settings
-                .findings
-                .iter()
-                .chain(&report.trusted.findings)
-                .map(SettingProblem::new)
-                .collect(),
+            settings: report.findings().map(SettingProblem::new).collect(),
             roots: roots(&catalog, &report),
             skills: catalog
                 .entries()
@@ -219,6 +217,8 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
             .filter(|entry| entry.shadowed_by().is_some())
             .count(),
         disabled: status(Status::Disabled),
+        incompatible: status(Status::Incompatible),
+        held: status(Status::Held),
         untrusted: status(Status::Untrusted),
         active: status(Status::Active),
         refused: catalog.refused().len(),

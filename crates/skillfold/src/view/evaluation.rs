@@ -116,7 +116,7 @@ pub struct EvaluationSummary {
     pub false_positives: usize,
     /// Active skills without query files; 0 if skills were requested by id.
     pub without: usize,
-    /// Untrusted skills, whose files were not read.
+    /// Untrusted and held skills, whose files were not read.
     pub withheld: usize,
 }
 

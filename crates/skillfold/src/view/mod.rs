@@ -9,6 +9,10 @@ mod client_prompt;
 mod composed;
 mod evaluation;
 mod overlap;
+#[cfg(feature = "store")]
+mod proposals;
+#[cfg(feature = "run")]
+mod scripts;
 mod search;
 mod settings;
 mod setup;
@@ -36,6 +40,15 @@ pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
 };
 pub use overlap::{CopiesView, CrowdedTriggerView, OverlapPair, OverlapView};
+#[cfg(feature = "store")]
+pub use proposals::{
+    Audit, ChangedQueryView, EffectsView, History, ProposalList, ProposalView, Recommendation,
+    VersionRow,
+};
+#[cfg(feature = "run")]
+pub use scripts::{
+    AllowedList, AllowedRow, RunView, ScriptList, ScriptView, SkillToolView, UnusableScriptView,
+};
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::{Setup, SetupFile};
@@ -50,7 +63,7 @@ pub use stats::{
     TallyView,
 };
 pub use tools::{AnswerBlock, AnswerView, ToolList};
-pub use trust::{Trusted, TrustedRow};
+pub use trust::{Accepted, AcceptedRow, Trusted, TrustedRow};
 
 /// One answer.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -114,6 +127,29 @@ pub enum Document {
     Setup(Setup),
     /// The folders that the user trusted.
     Trusted(Trusted),
+    /// The skills that the user accepted.
+    Accepted(Accepted),
+    /// The proposals that wait for a decision.
+    #[cfg(feature = "store")]
+    Proposals(ProposalList),
+    /// A proposal.
+    #[cfg(feature = "store")]
+    Proposal(Box<ProposalView>),
+    /// The versions of a skill.
+    #[cfg(feature = "store")]
+    History(History),
+    /// The log of what was proposed and decided.
+    #[cfg(feature = "store")]
+    Audit(Audit),
+    /// The skills that may run.
+    #[cfg(feature = "run")]
+    Allowed(AllowedList),
+    /// What a skill can run.
+    #[cfg(feature = "run")]
+    Scripts(ScriptList),
+    /// What a script or a tool of a skill did.
+    #[cfg(feature = "run")]
+    Run(RunView),
     /// The tools that a model has for skills.
     Tools(ToolList),
     /// The answer of a tool.

@@ -1,5 +1,9 @@
-//! The JSON view of the list of trusted folders.
+//! The JSON views of the lists of trusted folders and accepted skills.
 
+use std::path::Path;
+
+use crate::accepted::AcceptedFolders;
+use crate::environment::Environment;
 use crate::trust::TrustedFolders;
 use crate::view::settings::SettingProblem;
 
@@ -24,24 +28,71 @@ pub struct Trusted {
 pub struct TrustedRow {
     /// Its path, with links resolved.
     pub path: String,
-    /// `trusted`, `replaced` (by another folder, which is not trusted) or `gone`.
+    /// `trusted`, `pinned` (trusted with the skills that it had), `changed` (pinned, and has others now, so it is not trusted),
+    /// `replaced` (by another folder, which is not trusted) or `gone`.
     pub state: String,
 }
 
 impl Trusted {
-    /// Creates the view of the list.
-    pub fn new(trusted: &TrustedFolders) -> Self {
-        let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    /// Creates the view of the list. What is in pinned folders is read; `environment` has the user's home and variables.
+    pub fn new(trusted: &TrustedFolders, environment: &Environment) -> Self {
         let folders = trusted.folders.iter();
         Self {
-            file: trusted.file.as_deref().map(path),
+            file: trusted.file.as_deref().map(path_text),
             folders: folders
                 .map(|folder| TrustedRow {
-                    path: path(folder.path()),
-                    state: folder.state().to_string(),
+                    path: path_text(folder.path()),
+                    state: folder.state_with_content(environment).to_string(),
                 })
                 .collect(),
             findings: trusted.findings.iter().map(SettingProblem::new).collect(),
         }
     }
+}
+
+/// The skills that the user accepted with `skillfold accept`.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Accepted {
+    /// The path of the list, which may not exist yet; absent without a home folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The accepted skills, by path.
+    pub folders: Vec<AcceptedRow>,
+    /// Problems with the list.
+    pub findings: Vec<SettingProblem>,
+}
+
+/// A skill that the user accepted.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AcceptedRow {
+    /// The path of the skill's folder, with links resolved.
+    pub path: String,
+    /// `accepted`, or `gone` if there is no such folder.
+    pub state: String,
+}
+
+impl Accepted {
+    /// Creates the view of the list.
+    pub fn new(accepted: &AcceptedFolders) -> Self {
+        let state = |path: &Path| if path.is_dir() { "accepted" } else { "gone" };
+        let folders = accepted.folders.iter();
+        Self {
+            file: accepted.file.as_deref().map(path_text),
+            folders: folders
+                .map(|path| AcceptedRow {
+                    path: path_text(path),
+                    state: state(path).to_owned(),
+                })
+                .collect(),
+            findings: accepted.findings.iter().map(SettingProblem::new).collect(),
+        }
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

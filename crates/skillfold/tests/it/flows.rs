@@ -32,14 +32,14 @@ fn bullets() -> Policy {
 /// A model that looks for a template in what it was told, reads it and fills it in.
 fn builder(told: &str) -> Step {
     if !told.contains("<tool name=\"read_skill_resource\">") {
-        let path = between(told, "Start from `templates/manifest", "`");
-        return Step::Read(SKILL.to_owned(), format!("templates/manifest{path}"));
+        let path = between(told, "for Python start from `", "`");
+        return Step::Read(SKILL.to_owned(), path.to_owned());
     }
     let template = between(told, "<tool name=\"read_skill_resource\">\n", "\n</tool>");
     Step::Answer(
         template
-            .replace("id: ID", "id: rss")
-            .replace("main:Name", "main:Rss"),
+            .replace("count-words", "read-feed")
+            .replace("TextToolset", "RssToolset"),
     )
 }
 
@@ -52,7 +52,7 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
     let mut session = skills
         .bind(agent)
         .session(bullets(), ContextLifetime::History);
-    let request = "Create an extension that watches RSS feeds";
+    let request = "Create a toolset that watches RSS feeds";
     let told = format!("{}{}", composed.text, told(&mut session, request));
     // The request matches the skill, and what the agent begins with is not repeated.
     assert_eq!(
@@ -63,8 +63,8 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
     let conversation = converse(&mut session, &told, builder);
     assert_eq!(conversation.calls, ["read_skill_resource"]);
     assert!(
-        conversation.answer.contains("\nid: rss\n")
-            && conversation.answer.contains("entrypoint: main:Rss"),
+        conversation.answer.contains("name = \"read-feed\"")
+            && conversation.answer.contains("class RssToolset:"),
         "{}",
         conversation.answer
     );
@@ -215,8 +215,9 @@ fn moving_knowledge_into_a_skill_makes_the_prompt_shorter_for_all() {
         [BEFORE, &*composed, PROMPT].map(|text| counter.count(text));
     assert!(composed_tokens * 2 < before_tokens && after_tokens * 8 < before_tokens);
     // What is left out of the prompt is in the skill.
-    for path in ["references/protocols.md", "references/examples.md"] {
-        let content = skills.read(SKILL, path).unwrap();
+    for kind in ["source", "embedder", "toolsets", "hook", "mcp", "python"] {
+        let path = format!("references/{kind}.md");
+        let content = skills.read(SKILL, &path).unwrap();
         assert!(BEFORE.contains(content.text().unwrap().trim()), "{path}");
     }
     let figures = format!(

@@ -6,7 +6,8 @@ use skillfold::core::disclose::Feedback;
 use skillfold::core::{Agent, Budget, ContextLifetime, Envelope, Error, Policy};
 use skillfold::{AgentSkills, Host, Session, Skills};
 use skillfold_testkit::{
-    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, hidden_skills, queries_for_hidden,
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, accepted_list, hidden_skills,
+    queries_for_hidden,
 };
 
 use crate::world::World;
@@ -17,6 +18,7 @@ const FORM: Envelope = Envelope::SkillContext;
 fn world(more: &str) -> World {
     let world = World::new(VISIBLE_SKILLS);
     world.write(more);
+    world.write(&accepted_list(&world.path("")));
     world
 }
 
@@ -240,6 +242,8 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
     assert!(person.read(HIDDEN_ID, "notes.md").is_ok());
     for (why, id, said) in [
         ("switched off", "kestrel-off", "disabled"),
+        ("incompatible", HIDDEN_ID, "needs another version"),
+        ("held", HIDDEN_ID, "accept it with `skillfold accept`"),
         ("untrusted", HIDDEN_ID, "not trusted"),
     ] {
         let (_, tree) = hidden_skills()

@@ -5,6 +5,8 @@
     reason = "a test fails by panicking and may be slow with text"
 )]
 
+#[cfg(feature = "store")]
+mod accepted;
 mod attack;
 mod bind;
 mod conformance;
@@ -12,6 +14,8 @@ mod counting;
 mod examples;
 mod flows;
 mod hidden;
+#[cfg(feature = "store")]
+mod improve;
 mod injection;
 mod keyword;
 mod load;
@@ -19,11 +23,15 @@ mod load_skill;
 mod meaning;
 mod model;
 mod overlap;
+#[cfg(feature = "store")]
+mod pins;
 mod race;
 mod reads;
 #[cfg(feature = "index")]
 mod remember;
 mod roots;
+#[cfg(all(feature = "run", target_os = "linux"))]
+mod scripts;
 #[cfg(feature = "index")]
 mod search_disk;
 mod settings;
@@ -34,6 +42,7 @@ mod tools;
 mod trust;
 #[cfg(unix)]
 mod untrusted;
+mod versions;
 #[cfg(feature = "watch")]
 mod watch;
 mod world;

@@ -50,7 +50,7 @@ fn each_layer_wins_over_the_one_before() {
         .variable("SKILLFOLD_HIDDEN", "search");
     let arguments = [("hidden".to_owned(), "skip".to_owned())];
     let settings = Settings::load(&environment, &arguments);
-    insta::assert_snapshot!(explained(&world, &settings), @"
+    insta::assert_snapshot!(explained(&world, &settings), @r"
     precedence = user > project > plugin > bundled (/person/.config/skillfold/config.toml:1)
     roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:2)
     default_roots = true (default)
@@ -64,6 +64,8 @@ fn each_layer_wins_over_the_one_before() {
     pinned = none (default)
     trusted = /person/app (/person/.config/skillfold/config.toml:6)
     trust_project = false (default)
+    new_skills = show (default)
+    version_mismatch = warn (default)
     links = refuse (/person/.config/skillfold/config.toml:2)
     hidden = skip (argument)
     max_depth = 4 (SKILLFOLD_MAX_DEPTH)
@@ -89,6 +91,12 @@ fn each_layer_wins_over_the_one_before() {
     watch = on (default)
     poll_seconds = 5 (default)
     index = on (default)
+    proposals = off (default)
+    approval_requires = terminal (default)
+    kept_versions = 50 (default)
+    notify_command = none (default)
+    scripts = off (default)
+    box_without = none (default)
     agents = none (default)
     ");
     assert!(settings.findings.is_empty());

@@ -162,7 +162,7 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
     };
     insta::assert_snapshot!(said("[[folder]\n"), @"warning[SF707]: List of trusted folders is not understood here: unclosed array table, expected `]`");
     insta::assert_snapshot!(said("folder = 1\n"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: integer `1`, expected a sequence");
-    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`");
+    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`, `pinned`");
     insta::assert_snapshot!(said("[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders is not understood here: its path is not whole");
     // One that is good is followed beside one that is not.
     world.write(&format!(

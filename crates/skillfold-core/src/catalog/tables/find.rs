@@ -3,10 +3,9 @@
 use std::hash::BuildHasher;
 
 use crate::catalog::canonical::canonical;
-use crate::catalog::enablement::Toggle;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
-use crate::catalog::tables::{Item, SkillRow, Tables, is_usable, scope_rank};
+use crate::catalog::tables::{Item, SkillRow, Tables, Usability, scope_rank};
 
 impl Tables {
     /// Returns the item with an id, a name or a folder name.
@@ -22,8 +21,8 @@ impl Tables {
             let aliased = || self.items_with_alias(&key).first().copied();
             match self.winner(&key) {
                 // A skill that cannot be used does not hide a usable one by folder name.
-                Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
-                    .filter(|item| self.is_usable(roots, *item))
+                Some(winner) if !self.is_usable(Item::Skill(winner)) => aliased()
+                    .filter(|item| self.is_usable(*item))
                     .or(Some(Item::Skill(winner))),
                 Some(winner) => Some(Item::Skill(winner)),
                 None => aliased(),
@@ -31,12 +30,9 @@ impl Tables {
         })
     }
 
-    pub(super) fn is_usable(&self, roots: &[Root], item: Item) -> bool {
+    fn is_usable(&self, item: Item) -> bool {
         match item {
-            Item::Skill(at) => {
-                let row = self.row(at);
-                is_usable(&roots[row.skill.source], row.toggle)
-            }
+            Item::Skill(at) => self.row(at).usability == Usability::Usable,
             Item::Refused(_) => false,
         }
     }
@@ -76,13 +72,13 @@ impl Tables {
         let rank_and_root = |row: &SkillRow| {
             let root = &roots[row.skill.source];
             (
-                scope_rank(root, row.toggle, self.precedence),
+                scope_rank(root, row.usability, self.precedence),
                 row.skill.source,
             )
         };
         let ranks = candidates.iter().flat_map(|root| {
-            [Toggle::On, Toggle::Off]
-                .map(|toggle| (scope_rank(&roots[*root], toggle, self.precedence), *root))
+            [Usability::Usable, Usability::Unusable]
+                .map(|usability| (scope_rank(&roots[*root], usability, self.precedence), *root))
         });
         let firsts = ranks.filter_map(|wanted| {
             if rank_and_root(winning) == wanted {

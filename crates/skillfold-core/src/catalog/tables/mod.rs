@@ -12,10 +12,12 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::catalog::acceptance::{Acceptance, AcceptedSkills};
 use crate::catalog::canonical::canonical;
 use crate::catalog::enablement::{Enablement, Toggle};
 use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
+use crate::catalog::versions::{Compatibility, MismatchPolicy, Versions};
 use crate::read::discover::{Discovery, RefusedFolder, Skill};
 use crate::source::Folder;
 
@@ -42,6 +44,16 @@ pub(crate) struct Tables {
     precedence: Precedence,
 }
 
+/// What decides about each skill that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SkillRules<'a> {
+    pub(crate) precedence: Precedence,
+    pub(crate) enablement: &'a Enablement,
+    pub(crate) accepted: &'a AcceptedSkills,
+    pub(crate) versions: &'a Versions,
+    pub(crate) version_mismatch: MismatchPolicy,
+}
+
 /// A skill in the tables.
 #[derive(Debug)]
 pub(crate) struct SkillRow {
@@ -51,6 +63,9 @@ pub(crate) struct SkillRow {
     /// The row that won the name.
     pub(crate) winner: u32,
     pub(crate) toggle: Toggle,
+    pub(crate) acceptance: Acceptance,
+    pub(crate) compatibility: Compatibility,
+    usability: Usability,
     /// Whether the name alone resolves to the skill, provided that it won the name.
     is_plain: bool,
     /// The rows that lost the name to this one, by rank.
@@ -72,6 +87,13 @@ impl SkillRow {
     }
 }
 
+/// Whether a skill can be used: its root is trusted, and it is enabled, accepted and not withheld because of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Usability {
+    Usable,
+    Unusable,
+}
+
 /// The index of a skill or of a refused folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Item {
@@ -81,12 +103,7 @@ pub(crate) enum Item {
 
 impl Tables {
     /// Builds the tables from the result of a scan, whose skills and refused folders are ordered by root and folder.
-    pub(crate) fn new(
-        found: Discovery,
-        roots: &[Root],
-        precedence: Precedence,
-        enablement: &Enablement,
-    ) -> Self {
+    pub(crate) fn new(found: Discovery, roots: &[Root], rules: SkillRules<'_>) -> Self {
         let Discovery {
             skills, refused, ..
         } = found;
@@ -97,7 +114,15 @@ impl Tables {
         let mut aliased: Vec<u32> = Vec::new();
         for (index, skill) in (0..).zip(skills) {
             let root = &roots[skill.source];
-            let toggle = enablement.toggle(&skill, root);
+            let toggle = rules.enablement.toggle(&skill, root);
+            let acceptance = rules.accepted.acceptance(&skill, root);
+            let compatibility = rules
+                .versions
+                .compatibility(&skill.manifest, rules.version_mismatch);
+            let is_usable = root.trust() == Trust::Trusted
+                && toggle == Toggle::On
+                && acceptance == Acceptance::Accepted
+                && compatibility == Compatibility::Compatible;
             let is_plain = {
                 let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
                 let canonical_name = canonical(name);
@@ -105,13 +130,20 @@ impl Tables {
                 if folder != name && canonical(folder) != canonical_name {
                     aliased.push(index);
                 }
-                is_usable(root, toggle) && !name.contains(':')
+                is_usable && !name.contains(':')
             };
             rows.push(SkillRow {
                 skill,
                 id: None,
                 winner: index,
                 toggle,
+                acceptance,
+                compatibility,
+                usability: if is_usable {
+                    Usability::Usable
+                } else {
+                    Usability::Unusable
+                },
                 is_plain,
                 losers: Box::default(),
             });
@@ -126,7 +158,7 @@ impl Tables {
             hasher,
             aliases: HashMap::new(),
             numbered_ids: HashMap::new(),
-            precedence,
+            precedence: rules.precedence,
         };
         tables.index_names(roots, &name_hashes);
         tables.index_aliases(roots, aliased);
@@ -252,7 +284,7 @@ impl Tables {
         let depth = skill.folder.path().matches('/').count();
         let root = &roots[skill.source];
         (
-            scope_rank(root, row.toggle, self.precedence),
+            scope_rank(root, row.usability, self.precedence),
             skill.source,
             depth,
         )
@@ -261,18 +293,12 @@ impl Tables {
 
 /// Returns the rank of a root's skills among those of the same name; the lowest wins. Skills that cannot be used come
 /// after all that can.
-fn scope_rank(root: &Root, toggle: Toggle, precedence: Precedence) -> usize {
+fn scope_rank(root: &Root, usability: Usability, precedence: Precedence) -> usize {
     let scope = precedence.rank(root.scope());
-    if is_usable(root, toggle) {
-        scope
-    } else {
-        Scope::ALL.len() + scope
+    match usability {
+        Usability::Usable => scope,
+        Usability::Unusable => Scope::ALL.len() + scope,
     }
-}
-
-/// Returns whether a skill of a root can be used: it is trusted and enabled.
-fn is_usable(root: &Root, toggle: Toggle) -> bool {
-    root.trust() == Trust::Trusted && toggle == Toggle::On
 }
 
 /// Merges skills and refused folders, both ordered by root and folder.

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::read::manifest::Manifest;
 use crate::read::value::Value;
 
-use split::split_words;
+pub use split::split_words;
 
 /// Which placeholders for arguments are recognised in instructions. Every client has `$ARGUMENTS`; the others differ.
 ///

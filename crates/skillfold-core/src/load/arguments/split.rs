@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Splits a text into words at white space that is not in quotes or after a backslash. An unclosed quote extends to the
 /// end of the text.
-pub(super) fn split_words(text: &str) -> Vec<Cow<'_, str>> {
+pub fn split_words(text: &str) -> Vec<Cow<'_, str>> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {

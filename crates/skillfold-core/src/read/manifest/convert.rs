@@ -2,10 +2,13 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::name::ResourcePath;
 use crate::read::field::{Field, find_entry};
 use crate::read::manifest::Manifest;
+use crate::read::manifest::engines::{read_compatibility, read_engines};
 use crate::read::manifest::fields::{OptionalFields, Triggers};
 use crate::read::manifest::optional::Optional;
+use crate::read::manifest::scripts::{is_toolset, script_path};
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Kind, MappingEntry, Node};
 
@@ -137,11 +140,7 @@ impl<'a> FieldReader<'a, '_> {
                 }
                 Kind::Scalar { .. } | Kind::List(_) => return Err(Code::WrongType),
             },
-            Field::Scripts => match &value.kind {
-                Kind::List(items) => self.details.scripts = items.iter().map(Value::from).collect(),
-                Kind::Scalar { .. } => self.details.scripts = Box::new([Value::from(value)]),
-                Kind::Map(_) => return Err(Code::WrongType),
-            },
+            Field::Scripts => self.details.scripts = self.read_scripts(value)?,
             Field::License => self.details.license = Some(scalar_text(value)?.into()),
             Field::Compatibility => self.details.compatibility = Some(scalar_text(value)?.into()),
             _ => self.read_extension(field, value)?,
@@ -176,6 +175,7 @@ impl<'a> FieldReader<'a, '_> {
                 self.details.disable_model_invocation = Some(parse_bool(value)?);
             }
             Field::DefaultEnabled => self.details.default_enabled = Some(parse_bool(value)?),
+            Field::Engines => self.details.engines = read_engines(value, self.findings)?,
             Field::Name
             | Field::Description
             | Field::License
@@ -203,7 +203,10 @@ impl<'a> FieldReader<'a, '_> {
             if self.read_extension(field, &entry.value).is_ok() {
                 self.fields_given |= field.bit();
             }
-            self.findings.truncate(before);
+            // Nobody writes `engines` and means something else.
+            if field != Field::Engines {
+                self.findings.truncate(before);
+            }
         }
     }
 
@@ -229,13 +232,28 @@ impl<'a> FieldReader<'a, '_> {
         Ok(non_empty)
     }
 
+    fn read_scripts(&mut self, value: &Node<'_>) -> Result<Box<[Value]>, Code> {
+        let scripts: Box<[Value]> = match &value.kind {
+            Kind::List(items) => items.iter().map(Value::from).collect(),
+            Kind::Scalar { .. } => Box::new([Value::from(value)]),
+            Kind::Map(_) => return Err(Code::WrongType),
+        };
+        for script in &scripts {
+            let path = script_path(script);
+            if path.is_none_or(|path| path.parse::<ResourcePath>().is_err()) {
+                let what = path.map_or_else(|| "An entry without `path`".to_owned(), quoted);
+                let message = format!("Script is not a path inside the skill: {what}");
+                self.findings
+                    .push(Diagnostic::new(Code::ScriptPath, value.span, message));
+            }
+        }
+        Ok(scripts)
+    }
+
     fn read_toolsets(&mut self, value: &Node<'_>) -> Result<List, Code> {
         let toolsets = self.read_list(value, Split::Words)?;
         for toolset in &toolsets {
-            let well_formed = toolset
-                .rsplit_once(':')
-                .is_some_and(|(path, name)| !path.is_empty() && !name.is_empty());
-            if !well_formed {
+            if !is_toolset(toolset) {
                 let message = format!("Toolset {} is not of the form `path:Name`", quoted(toolset));
                 self.findings
                     .push(Diagnostic::new(Code::ToolsetForm, value.span, message));
@@ -294,6 +312,9 @@ impl<'a> FieldReader<'a, '_> {
             ..
         } = self;
         details.other = other.into_iter().collect::<Fields>();
+        if details.engines.is_empty() {
+            details.engines = read_compatibility(&details.other);
+        }
         let name = match name.filter(|(name, _)| !name.is_empty()) {
             None => {
                 let message = format!(

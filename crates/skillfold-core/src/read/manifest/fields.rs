@@ -20,8 +20,28 @@ pub(super) struct OptionalFields {
     pub(super) triggers: Option<Triggers>,
     pub(super) disable_model_invocation: Option<bool>,
     pub(super) default_enabled: Option<bool>,
+    pub(super) engines: Box<[EngineRequirement]>,
     pub(super) metadata: Fields,
     pub(super) other: Fields,
+}
+
+/// A program that a skill needs, and the versions of it that will do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRequirement {
+    pub(super) program: Box<str>,
+    pub(super) range: Box<str>,
+}
+
+impl EngineRequirement {
+    /// Returns the program: `skillfold`, or the name of a host.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Returns the range of versions as written, such as `>=2.0`.
+    pub fn range(&self) -> &str {
+        &self.range
+    }
 }
 
 /// The triggers of a skill.

@@ -4,8 +4,11 @@ mod fields;
 
 mod optional;
 
-mod convert;
+mod engines;
+mod scripts;
 mod tools;
+
+mod convert;
 
 use std::borrow::Cow;
 
@@ -20,7 +23,7 @@ use fields::OptionalFields;
 use optional::Optional;
 
 pub(crate) use convert::convert;
-pub use fields::Triggers;
+pub use fields::{EngineRequirement, Triggers};
 pub use tools::ToolCheck;
 
 /// The frontmatter of a skill: level 1 of progressive disclosure, without the instructions.
@@ -108,7 +111,7 @@ impl Manifest {
         self.details().map_or(&[], |details| &details.toolsets)
     }
 
-    /// Returns the scripts that the skill lists. They are never run.
+    /// Returns the scripts that the skill lists, as they are written; see [`script_paths`](Self::script_paths).
     pub fn scripts(&self) -> &[Value] {
         self.details().map_or(&[], |details| &details.scripts)
     }
@@ -127,6 +130,17 @@ impl Manifest {
     /// Returns whether a bundled skill is enabled unless configured otherwise; `true` by default.
     pub fn default_enabled(&self) -> bool {
         self.optional.flags().default_enabled.unwrap_or(true)
+    }
+
+    /// Returns the programs that the skill needs, each with the versions that will do: the field `engines`, or else a
+    /// mapping under `compatibility`.
+    pub fn engines(&self) -> &[EngineRequirement] {
+        self.details().map_or(&[], |details| &details.engines)
+    }
+
+    /// Returns whether the skill needs any programs, without unpacking anything.
+    pub(crate) fn has_engines(&self) -> bool {
+        self.optional.flags().has_engines
     }
 
     /// Returns the mapping `metadata`, verbatim.

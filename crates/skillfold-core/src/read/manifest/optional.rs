@@ -29,6 +29,7 @@ pub(super) enum Optional {
 pub(super) struct Flags {
     pub(super) disable_model_invocation: Option<bool>,
     pub(super) default_enabled: Option<bool>,
+    pub(super) has_engines: bool,
 }
 
 impl Optional {
@@ -66,6 +67,7 @@ impl Flags {
         Self {
             disable_model_invocation: details.disable_model_invocation,
             default_enabled: details.default_enabled,
+            has_engines: !details.engines.is_empty(),
         }
     }
 }

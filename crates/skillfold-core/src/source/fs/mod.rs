@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod beneath;
 mod budget;
+mod real_path;
 mod tree;
 
 #[cfg(any(not(unix), test))]
@@ -19,15 +20,17 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{Error, Refusal};
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::source::{
     Cursor, FileBytes, FileState, Folder, FolderPage, LinkPolicy, ListedFolder, ResourceKind,
-    Resources, Revision, SKILL_FILE, ScannedFolder, Source, WalkOptions, WalkReport,
+    Resources, Revision, SKILL_FILE, ScannedFolder, Source, WalkOptions, WalkReport, join_folder,
 };
 
+use real_path::resolve_links;
 use tree::{AccessRule, EntryKind, Tree, read_stable};
 
 pub use budget::UntrustedBudget;
@@ -49,6 +52,8 @@ use unix::UnixTree as NativeTree;
 pub struct FsSource {
     tree: Box<dyn Tree>,
     path: PathBuf,
+    /// The path with links resolved, once it was asked for.
+    real_path: OnceLock<PathBuf>,
     /// The budget shared with other untrusted folders; `None` if the folder is trusted.
     budget: Option<UntrustedBudget>,
 }
@@ -72,6 +77,7 @@ impl FsSource {
             tree: Box::new(tree),
             // Models get paths of files, and may have another working directory.
             path: std::path::absolute(&path).unwrap_or(path),
+            real_path: OnceLock::new(),
             budget: None,
         }
     }
@@ -225,6 +231,15 @@ impl Source for FsSource {
 
     fn location(&self) -> Option<&Path> {
         Some(&self.path)
+    }
+
+    /// A path that cannot be resolved is returned as it is.
+    fn real_path(&self, folder: &Folder) -> Option<PathBuf> {
+        if folder.is_linked() {
+            return Some(resolve_links(&join_folder(&self.path, folder)));
+        }
+        let root = self.real_path.get_or_init(|| resolve_links(&self.path));
+        Some(join_folder(root, folder))
     }
 
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {

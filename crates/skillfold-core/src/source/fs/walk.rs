@@ -21,6 +21,12 @@ use crate::source::{
 /// Folders that never hold skills of their own.
 const NEVER_SEARCHED: [&str; 2] = [".git", "node_modules"];
 
+/// How the names of folders begin in which a skill is being written.
+const BEING_WRITTEN: &str = ".skillfold-write-";
+
+/// How the names of folders begin in which an edit is kept that would have been lost when a skill was changed.
+const KEPT_ASIDE: &str = ".skillfold-kept-";
+
 /// Searches the tree and passes each skill to `visitor`. Returns a report and what was used of the limits; fails
 /// only if the root cannot be read.
 pub(super) fn walk(
@@ -462,7 +468,12 @@ impl<'a> SkillWalk<'a> {
             self.report(Code::FolderName, full, "Folder name is not printable:");
             return false;
         }
+        if name.starts_with(KEPT_ASIDE) {
+            self.report(Code::KeptAside, full, "Edit was kept aside:");
+            return false;
+        }
         if NEVER_SEARCHED.contains(&name)
+            || name.starts_with(BEING_WRITTEN)
             || (name.starts_with('.') && self.options.hidden == HiddenPolicy::Skip)
         {
             self.report(Code::Skipped, full, "Folder was not searched:");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rmcp::ErrorData;
-use rmcp::model::Resource;
+use rmcp::model::{Implementation, Resource};
 use serde_json::{Map, Value, json};
 use skillfold::core::load::{FileKind, SkillFile};
 use skillfold::{BYTES_TYPE, media_type};
@@ -21,11 +21,12 @@ const FOLDER_TYPE: &str = "inode/directory";
 /// Returns a page of the files and folders directly inside a skill's folder.
 pub(super) fn read(
     shared: &ServerState,
+    client: Option<&Implementation>,
     requested: &str,
     cursor: Option<&str>,
 ) -> Result<Map<String, Value>, ErrorData> {
     let folder = uri::parse(requested).ok_or_else(|| not_served(requested))?;
-    let view = shared.current_view();
+    let view = shared.current_view(client);
     let entry = published_entry(&view, &folder).ok_or_else(|| not_served(requested))?;
     let files = shared.skills.published_files(entry.id()).map_err(|error| {
         tracing::warn!(why = error.with_cause(), "a folder could not be listed");

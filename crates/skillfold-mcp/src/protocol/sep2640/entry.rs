@@ -1,6 +1,7 @@
 //! `skills/list` and `skills/get`: a skill with its frontmatter and its files.
 
 use rmcp::ErrorData;
+use rmcp::model::Implementation;
 use serde_json::{Map, Value, json};
 use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Publication;
@@ -15,8 +16,12 @@ use crate::state::ServerState;
 use crate::tools::{object, value};
 
 /// Returns a page of the published skills. One that cannot be published after all is left out and logged.
-pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {
-    let view = shared.current_view();
+pub(super) fn list(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+    cursor: Option<&str>,
+) -> Map<String, Value> {
+    let view = shared.current_view(client);
     let found = page(published(&view), |entry| entry.id(), cursor);
     let skills: Vec<Value> = found
         .items
@@ -43,10 +48,14 @@ pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Va
 }
 
 /// Returns one skill by the URI of its `SKILL.md`.
-pub(super) fn get(shared: &ServerState, requested: &str) -> Result<Map<String, Value>, ErrorData> {
+pub(super) fn get(
+    shared: &ServerState,
+    client: Option<&Implementation>,
+    requested: &str,
+) -> Result<Map<String, Value>, ErrorData> {
     let parsed = uri::parse(requested).filter(|uri| uri.path == SKILL_FILE);
     let uri = parsed.ok_or_else(|| not_served(requested))?;
-    let view = shared.current_view();
+    let view = shared.current_view(client);
     let entry = published_entry(&view, &uri).ok_or_else(|| not_served(requested))?;
     let publication = shared.skills.publish(entry.id()).map_err(|error| {
         tracing::warn!(

@@ -7,7 +7,9 @@ mod directory;
 mod entry;
 
 use rmcp::ErrorData;
-use rmcp::model::{CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, ProtocolVersion};
+use rmcp::model::{
+    CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, Implementation, ProtocolVersion,
+};
 use serde_json::{Map, Value, json};
 
 use crate::protocol::page::{TTL_MS, is_cursor};
@@ -25,15 +27,16 @@ pub(crate) fn capability() -> ExtensionCapabilities {
 /// Answers a request of the extension, in the form of the given protocol version.
 pub(crate) fn answer(
     shared: &ServerState,
+    client: Option<&Implementation>,
     request: &CustomRequest,
     version: Option<&ProtocolVersion>,
 ) -> Result<CustomResult, ErrorData> {
     let params = request.params.as_ref();
     let mut result = match &*request.method {
-        "skills/list" => with_cache_fields(entry::list(shared, cursor_param(params)?)),
-        "skills/get" => with_cache_fields(entry::get(shared, uri_param(params)?)?),
+        "skills/list" => with_cache_fields(entry::list(shared, client, cursor_param(params)?)),
+        "skills/get" => with_cache_fields(entry::get(shared, client, uri_param(params)?)?),
         "resources/directory/read" => {
-            directory::read(shared, uri_param(params)?, cursor_param(params)?)?
+            directory::read(shared, client, uri_param(params)?, cursor_param(params)?)?
         }
         method => {
             let method = method.to_owned();

@@ -63,22 +63,6 @@ def order(file: Path) -> tuple[int, str]:
     return len(file.parts), str(file)
 
 
-def script_paths(folder: Path) -> list[str]:
-    """Return the paths of the scripts of the skill in a folder."""
-    skills = open_folders([folder])
-    ids = [skill.id for skill in skills.list().skills if skill.file == str(folder / "SKILL.md")]
-    paths: list[str] = []
-    for skill_id in ids:
-        after: str | None = None
-        while True:
-            page = skills.files(skill_id, after=after)
-            paths += [file.path for file in page.files if file.kind == "script"]
-            after = page.next
-            if after is None:
-                break
-    return paths
-
-
 def cache_counts(skills: Skills) -> tuple[int, int, int]:
     """Return the entries, hits and misses of the cache of instructions."""
     stats = skills.cache_stats()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillfold.compat.skillkit.core.exceptions import SkillNotFoundError
-from skillfold.compat.skillkit.core.scripts import not_available
 
 if TYPE_CHECKING:
     from skillfold.compat.skillkit.core.manager import SkillManager
     from skillfold.compat.skillkit.core.models import Skill, SkillMetadata
+    from skillfold.compat.skillkit.core.scripts import ScriptMetadata
 
 
 class ScriptToolResult(TypedDict):
@@ -49,11 +50,39 @@ def create_langchain_tools(manager: SkillManager) -> list[StructuredTool]:
     return [_tool(manager, skill) for skill in skills]
 
 
-def create_script_tools(skill: Skill, manager: SkillManager) -> list[StructuredTool]:  # noqa: ARG001
-    """Return no tools for a skill without scripts. With scripts, raise `ScriptError`: not available yet."""
-    for script in skill.scripts:
-        not_available(script.get_fully_qualified_name(skill.metadata.name))
-    return []
+def create_script_tools(skill: Skill, manager: SkillManager) -> list[StructuredTool]:
+    """Return a tool for each script of a skill. It runs the script in the box, and answers with what it writes."""
+    return [_script_tool(skill, script, manager) for script in skill.scripts]
+
+
+def _script_tool(skill: Skill, script: ScriptMetadata, manager: SkillManager) -> StructuredTool:
+    def run(arguments: dict[str, Any] | None = None) -> str:
+        try:
+            result = manager.execute_skill_script(skill.metadata.name, script.name, arguments or {})
+        except Exception as error:
+            message = f"Script execution error: {error}"
+            raise ToolException(message) from error
+        if result.success:
+            return result.stdout
+        message = f"Script failed with exit code {result.exit_code}"
+        if result.stderr:
+            message += f"\nError: {result.stderr}"
+        if result.timeout:
+            message += "\n(Script timed out)"
+        if result.signaled:
+            message += f"\n(Killed by signal: {result.signal})"
+        raise ToolException(message)
+
+    async def arun(arguments: dict[str, Any] | None = None) -> str:
+        return await asyncio.to_thread(run, arguments)
+
+    return StructuredTool(
+        name=script.get_fully_qualified_name(skill.metadata.name),
+        description=script.description or f"Execute {script.name} script",
+        args_schema=ScriptInput,
+        func=run,
+        coroutine=arun,
+    )
 
 
 def _tool(manager: SkillManager, skill: SkillMetadata) -> StructuredTool:

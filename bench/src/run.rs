@@ -1,0 +1,126 @@
+//! Time from start to result of a trivial script in the box, compared with starting the same script bare.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use skillfold_run::{Run, SkillCopy, layers};
+
+use crate::measure::{median, rounded};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Runs of each script, bare and in the box, alternating
+    #[arg(long, default_value_t = 201)]
+    runs: usize,
+    /// Fail if the box takes more than this many times as long, and more than `--more-ms` longer
+    #[arg(long)]
+    at_most: Option<f64>,
+    /// Milliseconds that the box may always take longer
+    #[arg(long, default_value_t = 15.0)]
+    more_ms: f64,
+}
+
+/// A script, the program that runs it, and its text.
+const SCRIPTS: [(&str, &str, &str); 2] = [
+    ("scripts/ok.sh", "/bin/sh", "#!/bin/sh\necho ok\n"),
+    (
+        "scripts/ok.py",
+        "/usr/bin/python3",
+        "#!/usr/bin/env python3\nprint('ok')\n",
+    ),
+];
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    fs::create_dir(folder.path().join("scripts"))?;
+    // The first call tries the layers, once for each process.
+    let started = Instant::now();
+    let is_whole = layers().is_whole();
+    let first_ms = started.elapsed().as_secs_f64() * 1000.0;
+    if !is_whole {
+        return Err(format!("the box is not whole here: {:?}", layers()).into());
+    }
+    let mut figures = serde_json::Map::new();
+    let mut failures = Vec::new();
+    for (name, program, text) in SCRIPTS {
+        let measured = compare(arguments.runs, folder.path(), name, program, text)?;
+        let (bare, boxed) = (measured.bare_ms, measured.boxed_ms);
+        let is_slow = arguments.at_most.is_some_and(|most| boxed > bare * most);
+        if is_slow && boxed - bare > arguments.more_ms {
+            failures.push(format!(
+                "`{name}` takes {boxed:.1} ms in the box and {bare:.1} ms bare"
+            ));
+        }
+        figures.insert(name.to_owned(), measured.figures());
+    }
+    let report = json!({"runs": arguments.runs, "first_ms": rounded(first_ms), "scripts": figures});
+    writeln!(out, "{report}")?;
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join(", ").into())
+    }
+}
+
+/// Median times of a script.
+struct Measured {
+    bare_ms: f64,
+    boxed_ms: f64,
+}
+
+impl Measured {
+    fn figures(&self) -> Value {
+        json!({
+            "bare_ms": rounded(self.bare_ms),
+            "box_ms": rounded(self.boxed_ms),
+            "times": rounded(self.boxed_ms / self.bare_ms),
+            "more_ms": rounded(self.boxed_ms - self.bare_ms),
+        })
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a bench writes its own script, and starts it bare"
+)]
+fn compare(
+    runs: usize,
+    folder: &Path,
+    name: &str,
+    program: &str,
+    text: &str,
+) -> Result<Measured, Box<dyn Error>> {
+    let file = folder.join(name);
+    fs::write(&file, text)?;
+    let path = name.parse()?;
+    let (mut bare, mut boxed) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        let started = Instant::now();
+        let output = Command::new(program)
+            .arg(&file)
+            .stdin(Stdio::null())
+            .current_dir(folder)
+            .output()?;
+        bare.push(started.elapsed().as_secs_f64() * 1000.0);
+        // With the copy, which a host makes for each run too.
+        let started = Instant::now();
+        let copy = SkillCopy::new([
+            ("SKILL.md".parse()?, Vec::new()),
+            (name.parse()?, text.into()),
+        ])?;
+        let outcome = Run::new(&copy, &path).run()?;
+        boxed.push(started.elapsed().as_secs_f64() * 1000.0);
+        if output.stdout != b"ok\n" || outcome.stdout != b"ok\n" {
+            return Err(format!("`{name}` did not answer: {outcome:?}").into());
+        }
+    }
+    Ok(Measured {
+        bare_ms: median(bare),
+        boxed_ms: median(boxed),
+    })
+}

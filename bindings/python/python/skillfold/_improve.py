@@ -1,0 +1,135 @@
+"""Proposals of agents, and the people or programs that decide about them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from skillfold import views
+
+if TYPE_CHECKING:
+    from skillfold import _skillfold
+
+
+class Proposing:
+    """What `Skills` knows of proposals and versions. Nothing here decides."""
+
+    __slots__ = ()
+
+    def _store(self) -> _skillfold.Store:
+        raise NotImplementedError
+
+    def _runner(self) -> _skillfold.Runner:
+        raise NotImplementedError
+
+    def propose_update(  # noqa: PLR0913
+        self,
+        skill_id: str,
+        diff: str,
+        justification: str,
+        evidence: str | None = None,
+        *,
+        author: str = "python",
+        session: str | None = None,
+    ) -> views.Proposal:
+        """Propose a change of a skill as a unified diff. The skill stays as it is until someone approves it.
+
+        `author` is the agent that proposes it, and `session` its conversation.
+        """
+        new = _new(skill_id, justification, evidence, author, session)
+        return views.Proposal(json.loads(self._store().propose_update(new, diff)))
+
+    def propose_new(  # noqa: PLR0913
+        self,
+        skill_id: str,
+        content: str,
+        justification: str,
+        evidence: str | None = None,
+        *,
+        author: str = "python",
+        session: str | None = None,
+    ) -> views.Proposal:
+        """Propose a new skill of the user: its `SKILL.md`. No model sees it until someone approves it."""
+        new = _new(skill_id, justification, evidence, author, session)
+        return views.Proposal(json.loads(self._store().propose_new(new, content)))
+
+    def proposals(self) -> views.ProposalList:
+        """Return the proposals that wait for a decision, oldest first."""
+        return views.ProposalList(json.loads(self._store().proposals()))
+
+    def proposal(self, name: str) -> views.Proposal:
+        """Return one of them with its diff and what it does to tokens, findings, permissions and requests."""
+        return views.Proposal(json.loads(self._store().proposal(name)))
+
+    def history(self, skill_id: str) -> views.History:
+        """Return the versions of a skill, oldest first: when each came, how, by whom and why."""
+        return views.History(json.loads(self._store().history(skill_id)))
+
+    def reviewer(self, name: str, passphrase: str | None = None) -> Reviewer:
+        """Return the right to decide in the name of a person or of a reviewer agent.
+
+        Your program answers for the decision, which is recorded as `host`, or as `passphrase` if you pass one. Never
+        hand this object to code that an agent controls.
+        """
+        return Reviewer(self._store(), self._runner(), name, passphrase)
+
+
+class Reviewer:
+    """The right to decide about proposals. `Skills.reviewer` returns one."""
+
+    __slots__ = ("_passphrase", "_runner", "_store", "name")
+
+    def __init__(self, store: _skillfold.Store, runner: _skillfold.Runner, name: str, passphrase: str | None) -> None:
+        """Use `Skills.reviewer`."""
+        self._store = store
+        self._runner = runner
+        self.name = name
+        self._passphrase = passphrase
+
+    @property
+    def _decision(self) -> dict[str, str | None]:
+        return {"by": self.name, "passphrase": self._passphrase}
+
+    def approve(self, proposal: views.Proposal) -> str:
+        """Make the change, and return the digest of the skill's new version.
+
+        It is refused if the proposal, or the skill, is no longer what `proposal` says; `merge` helps then.
+        """
+        return self._store.approve(proposal.digest, proposal.base, self._decision)
+
+    def merge(self, proposal: views.Proposal) -> views.Proposal:
+        """Merge the proposal with what the skill has become since, and return the result: a new proposal to look at.
+
+        If the skill has not changed, it is the same proposal. Changes of the same lines are refused.
+        """
+        return views.Proposal(json.loads(self._store.merge(proposal.name)))
+
+    def reject(self, proposal: views.Proposal, reason: str) -> None:
+        """Put the proposal away. It stays in the log with the reason."""
+        self._store.reject(proposal.digest, self.name, reason)
+
+    def roll_back(self, skill_id: str, version: str, reason: str) -> None:
+        """Give a skill the content of an earlier version, by its digest from `Skills.history`."""
+        self._store.roll_back(skill_id, version, reason, self._decision)
+
+    def allow(self, scripts: views.ScriptList) -> None:
+        """Let a skill run its scripts and tools with everything that it asks for, while it is what `scripts` says.
+
+        Its toolsets are started in the box to learn which tools they have. `scripts` is what `Skills.scripts` returned.
+        """
+        self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase)
+
+    def __repr__(self) -> str:
+        return f"<Reviewer {self.name}>"
+
+
+def _new(
+    skill_id: str, justification: str, evidence: str | None, author: str, session: str | None
+) -> dict[str, str | None]:
+    return {
+        "id": skill_id,
+        "justification": justification,
+        "evidence": evidence,
+        "author": author,
+        "session": session,
+    }

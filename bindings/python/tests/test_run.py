@@ -1,0 +1,82 @@
+"""What running scripts and tools of skills promises."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillfold import RefusedError, SkillfoldError, Skills
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+
+TOOLS = """{"tools": [{"name": "count", "description": "Counts letters.", "script": "scripts/count.py",
+ "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]}"""
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Skills:
+    folder = tmp_path / ".agents/skills/pdf"
+    (folder / "scripts").mkdir(parents=True)
+    text = "---\nname: pdf\ndescription: Fills in forms\ntoolsets: ['tools.json:tools']\n---\nCount.\n"
+    (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    (folder / "tools.json").write_text(TOOLS, encoding="utf-8")
+    (folder / "scripts/count.py").write_text(
+        "import json, sys\nprint(len(json.load(sys.stdin)['text']))\n", encoding="utf-8"
+    )
+    (folder / "scripts/args.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(3)\n", encoding="utf-8")
+    return Skills.discover(tmp_path, home=tmp_path)
+
+
+def test_nothing_runs_that_is_not_allowed_and_a_change_ends_it(tmp_path: Path, skills: Skills) -> None:
+    with pytest.raises(RefusedError) as refused:
+        skills.run("pdf", "scripts/args.py")
+    assert refused.value.refusal == "not_allowed"
+    seen = skills.scripts("pdf")
+    assert (seen.allowed, [script.path for script in seen.scripts]) == (False, ["scripts/args.py", "scripts/count.py"])
+    skills.reviewer("anna").allow(seen)
+    run = skills.run("pdf", "scripts/args.py", ["a b", "$(id)"])
+    assert (run.result, run.exit_code, run.output) == ("exited", 3, "['a b', '$(id)']\n")
+
+    (tmp_path / ".agents/skills/pdf/scripts/args.py").write_text("print('evil')\n", encoding="utf-8")
+    with pytest.raises(RefusedError):
+        skills.run("pdf", "scripts/args.py")
+    with pytest.raises(SkillfoldError):
+        skills.reviewer("anna").allow(seen)
+
+
+def test_tools_are_called_with_checked_arguments(skills: Skills) -> None:
+    skills.reviewer("anna").allow(skills.scripts("pdf"))
+    [tool] = skills.scripts("pdf").tools
+    assert (tool.name, tool.model_name) == ("count", "pdf__count")
+    assert skills.call_tool("pdf", "count", {"text": "four"}).output.strip() == "4"
+    with pytest.raises(SkillfoldError) as invalid:
+        skills.call_tool("pdf", "count", {})
+    assert invalid.value.code == "invalid_arguments"
+    with pytest.raises(SkillfoldError) as unknown:
+        skills.call_tool("pdf", "sum")
+    assert unknown.value.code == "unknown_tool"
+
+
+def test_model_runs_a_script_with_a_tool_only_if_the_settings_say_so(tmp_path: Path, skills: Skills) -> None:
+    assert "run_skill_script" not in [tool.name for tool in skills.session().tools()]
+    skills.reviewer("anna").allow(skills.scripts("pdf"))
+    session = Skills.discover(tmp_path, home=tmp_path, settings={"scripts": True}).session()
+    assert "run_skill_script" in [tool.name for tool in session.tools()]
+    answer = session.call(
+        "run_skill_script", {"skill_id": "pdf", "script": "scripts/count.py", "input": '{"text": "four"}'}
+    )
+    assert answer.text.strip() == "4"
+
+
+def test_host_can_enforce_the_tools_that_a_skill_allows(tmp_path: Path) -> None:
+    text = "---\nname: git\ndescription: Commits\nallowed-tools: Read Bash(git:*)\n---\n"
+    plain = "---\nname: plain\ndescription: Plain\n---\n"
+    skills = Skills.discover(tmp_path, home=tmp_path, bundled={"git/SKILL.md": text, "plain/SKILL.md": plain})
+    assert [skills.check_tool("git", tool) for tool in ("Read", "Bash", "Write")] == [True, True, False]
+    assert skills.tool_rules("git", "Bash") == ["git:*"]
+    assert skills.check_tool("plain", "Write") is None

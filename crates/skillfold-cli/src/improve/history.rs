@@ -1,0 +1,143 @@
+//! `skillfold history` and `skillfold diff`
+
+use std::process::ExitCode;
+
+use anstyle::Style;
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
+use skillfold::core::load::Digest;
+use skillfold::store::change::unified;
+use skillfold::store::{SkillFiles, SkillVersion};
+use skillfold::view::{Document, History, VersionRow};
+
+use crate::arguments::{Diff, Global, HistoryOptions};
+use crate::failure::Failure;
+use crate::host;
+use crate::improve::text_diff;
+use crate::output::{BOLD, DIM, Output, pluralize};
+use crate::table::Table;
+
+/// How many digits of a digest are shown, and are enough to name a version.
+const DIGITS: usize = 12;
+const MIN_DIGITS: usize = 6;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &HistoryOptions,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let place = skills.skill_place(&options.id)?;
+    let versions = skills.store()?.history(&place, skills.now())?;
+    let history = History::new(&options.id, &place, &versions);
+    if output.is_json() {
+        output.json(Document::History(history))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::default();
+    for row in history.versions.iter().rev() {
+        table.row([
+            (
+                BOLD,
+                row.digest
+                    .as_deref()
+                    .map_or_else(|| "removed".to_owned(), short),
+            ),
+            (DIM, row.time.clone()),
+            (Style::new(), cause(row)),
+            (Style::new(), reason(row)),
+        ]);
+    }
+    output.table(&table)?;
+    match versions.len() {
+        0 => output.say("No change of it was approved, so there is no history yet"),
+        number => {
+            let number = pluralize(number, "version", "versions");
+            output.say(format!(
+                "{number}, the newest first; `skillfold diff` compares them, `skillfold rollback` takes one again"
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cause(row: &VersionRow) -> String {
+    let cause = row.cause.replace('_', " ");
+    match (&row.by, &row.how) {
+        (Some(by), Some(how)) => format!("{cause} by {} ({how})", visible(by)),
+        _ => cause,
+    }
+}
+
+fn reason(row: &VersionRow) -> String {
+    let reason = row.reason.as_deref().unwrap_or_default();
+    let first = visible(reason.lines().next().unwrap_or_default()).into_owned();
+    if row.is_kept || row.digest.is_none() {
+        first
+    } else {
+        format!("{first} (no longer kept)")
+    }
+}
+
+fn short(digest: &str) -> String {
+    let digits = digest.trim_start_matches("sha256:");
+    digits.chars().take(DIGITS).collect()
+}
+
+pub(crate) fn diff(
+    global: &Global,
+    options: &Diff,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let store = skills.store()?;
+    let place = skills.skill_place(&options.id)?;
+    let versions = store.history(&place, skills.now())?;
+    let files = |version: Digest| -> Result<SkillFiles, Failure> {
+        let files = store.version(version)?;
+        Ok(files.ok_or_else(|| Error::not_found(version.to_string()))?)
+    };
+    let from = find_version(&versions, options.from.as_deref(), &options.id)?;
+    let to = match &options.to {
+        Some(to) => files(find_version(&versions, Some(to), &options.id)?)?,
+        None => place.read()?.unwrap_or_default(),
+    };
+    let edits = files(from)?.edits_to(&to)?;
+    text_diff::show(&unified(&edits), output)?;
+    if edits.is_empty() {
+        output.say("They are the same");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the version that a person named by the start of its digest; without a name, the one before the last.
+pub(crate) fn find_version(
+    versions: &[SkillVersion],
+    name: Option<&str>,
+    id: &str,
+) -> Result<Digest, Failure> {
+    let digests: Vec<Digest> = versions.iter().filter_map(|it| it.digest).collect();
+    let Some(name) = name else {
+        let before = digests.iter().rev().nth(1).copied();
+        return Ok(before.ok_or_else(|| {
+            Error::new(
+                skillfold::core::ErrorKind::NotFound,
+                format!("There is no earlier version of `{id}`"),
+                "Versions are kept from the first approved change on",
+            )
+        })?);
+    };
+    let digits = name.trim_start_matches("sha256:");
+    let is_meant = |digest: &&Digest| {
+        let text = digest.to_string();
+        digits.len() >= MIN_DIGITS && text.trim_start_matches("sha256:").starts_with(digits)
+    };
+    let found = digests.iter().find(is_meant).copied();
+    Ok(found.ok_or_else(|| {
+        Error::new(
+            skillfold::core::ErrorKind::NotFound,
+            format!("`{id}` has no version `{name}`"),
+            "`skillfold history` lists them; six digits are enough",
+        )
+    })?)
+}

@@ -1,0 +1,6 @@
+//! The commands that run scripts and tools of skills, and allow them.
+
+pub(crate) mod allow;
+
+pub(crate) mod script;
+pub(crate) mod tools;

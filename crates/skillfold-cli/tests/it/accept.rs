@@ -1,0 +1,358 @@
+//! `accept`, and the skills that are held until then.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::command::{World, skill};
+
+/// A user with one skill, who holds what comes from now on, and a skill that came.
+fn world() -> World {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!(
+        "\n//- person/.agents/skills/pdf/SKILL.md\n{}",
+        skill("pdf", "Fills in forms")
+    ));
+    world.run(&["config", "set", "new_skills", "hold"]);
+    world.write(
+        "\n//- person/.agents/skills/mail/SKILL.md\n---\nname: mail\ndescription: Sends mail \u{202e}\nallowed-tools: Bash\n---\nSend it.\n\
+         //- person/.agents/skills/mail/scripts/send.sh\nx\n",
+    );
+    world
+}
+
+#[test]
+fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!(
+        "\n//- person/.agents/skills/pdf/SKILL.md\n{}\n//- app/.agents/skills/ours/SKILL.md\n{}",
+        skill("pdf", "Fills in forms"),
+        skill("ours", "Ours")
+    ));
+    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
+    ROOT/person/.config/skillfold/config.toml
+    ! 1 skill that is here now is accepted; those of other projects are held until you run `skillfold accept` there
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--list"]), @r"
+    ROOT/person/.agents/skills/pdf
+    ! 1 skill is accepted by ROOT/person/.local/state/skillfold/accepted.toml
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    ours  project, untrusted  Ours
+    pdf   user                Fills in forms
+    ! 2 skills, 1 untrusted; `skillfold doctor` says why
+    exit 0
+    ");
+    // Once more accepts nothing that came meanwhile.
+    world.write(&format!(
+        "\n//- person/.agents/skills/mail/SKILL.md\n{}",
+        skill("mail", "Sends mail")
+    ));
+    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
+    ROOT/person/.config/skillfold/config.toml
+    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    exit 0
+    ");
+    // Who trusts the project has seen its skills.
+    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r"
+    ROOT/app
+      ours  1 file  Ours
+    ! Trust is by path: models get the skills above; those that come later are held until you accept them
+    ! 1 skill in it is accepted; new ones are held until you run `skillfold accept`
+    ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    mail  user, held  Sends mail
+    ours  project     Ours
+    pdf   user        Fills in forms
+    ! 3 skills, 1 held; `skillfold doctor` says why
+    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! The project is trusted by `skillfold trust`: ROOT/app
+    exit 0
+    ");
+}
+
+#[test]
+fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_way_out() {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!(
+        "\n//- person/.agents/skills/pdf/SKILL.md\n{}\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n",
+        skill("pdf", "Fills in forms")
+    ));
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    pdf  user, held  Fills in forms
+    ! 1 skill, 1 held; `skillfold doctor` says why
+    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["doctor"]), @r"
+    Skills
+      pdf  found, parsed, held
+          info[SF606]: Skill `pdf` is new, and held
+          hint: Review the skill; if it is good, accept it with `skillfold accept`
+
+    Roots
+      ~/.agents/skills  user  1 skill
+      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills
+
+    ! 1 found: 1 parsed, 1 held
+    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @r"
+    no skill is chosen
+    -  pdf
+       it is new and held
+       hint: review the skill, then accept it with `skillfold accept`
+    ! hybrid mode, tier 0, 0 tokens (estimate)
+    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["show", "pdf"]), @r"
+    pdf
+    Fills in forms
+
+           status  held
+            scope  user (~/.agents/skills)
+             file  ROOT/person/.agents/skills/pdf/SKILL.md
+     instructions  8 bytes, about 2 tokens
+
+    info[SF606]: Skill `pdf` is new, and held
+    hint: Review the skill; if it is good, accept it with `skillfold accept`
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&[]), @r"
+    Skills   0 of 1 for models, 1 held
+    Project  ROOT/app: no skills of its own
+    Clients  none found
+
+    Next
+      skillfold accept  look at new skills, and let models have them
+      skillfold list    see all skills
+    ! `skillfold help` lists all commands
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["load", "pdf"]), @r"
+    ! error: Refused to open `pdf`
+    ! hint: The skill is new and held; review it, then accept it with `skillfold accept`
+    exit 4
+    ");
+    for arguments in [
+        &["search", "forms"][..],
+        &["prompt", "Fill in the form"],
+        &["overlap"],
+        &["test"],
+    ] {
+        let shown = world.run(arguments);
+        assert!(shown.contains("`skillfold accept --all`"), "{shown}");
+    }
+    let json = world.data(&["list", "--json"]);
+    assert!(json.contains("\"status\": \"held\""), "{json}");
+    let json = world.data(&["doctor", "--json"]);
+    assert!(json.contains("\"held\": 1"), "{json}");
+    assert!(
+        world
+            .run(&["accept", "--all", "--yes"])
+            .contains("Accepted: 1 skill")
+    );
+    assert!(world.run(&["list"]).contains("pdf  user  Fills in forms"));
+}
+
+#[test]
+fn what_would_be_accepted_is_shown_and_nothing_is_done_without_a_word() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["accept"]), @r"
+      mail  2 files  Sends mail \u{202e}
+          has scripts: scripts/send.sh
+          asks for tools without a question: Bash
+      ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    ! Acceptance is by path: models get what is in the folder of each, now or later
+    ! `skillfold accept ID` accepts one of them, `skillfold accept --all` all
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "mail"]), @r"
+      mail  2 files  Sends mail \u{202e}
+          has scripts: scripts/send.sh
+          asks for tools without a question: Bash
+      ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    ! Acceptance is by path: models get what is in the folder of each, now or later
+    ! error: Refused to accept `ROOT/person/.agents/skills/mail`
+    ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
+    exit 4
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--all", "--json"]), @r#"
+    {
+      "view": 1,
+      "kind": "error",
+      "error": "refused",
+      "refusal": "accept",
+      "message": "Refused to accept `ROOT/person/.agents/skills/mail`",
+      "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
+    }
+    !   mail  2 files  Sends mail \u{202e}
+    !       has scripts: scripts/send.sh
+    !       asks for tools without a question: Bash
+    !   ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    ! Acceptance is by path: models get what is in the folder of each, now or later
+    exit 4
+    "#);
+    assert!(world.run(&["list"]).contains("mail  user, held"));
+}
+
+#[test]
+fn skill_is_accepted_until_it_is_taken_back() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+      mail  2 files  Sends mail \u{202e}
+          has scripts: scripts/send.sh
+          asks for tools without a question: Bash
+      ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    ! Acceptance is by path: models get what is in the folder of each, now or later
+    ! Accepted: 1 skill; `skillfold accept --remove ID` holds one again
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+    ! `mail` is not held
+    ! Nothing to do: no skill is held
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    mail  user  Sends mail \u{202e}
+    pdf   user  Fills in forms
+    ! 2 skills
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--remove", "mail"]), @r"
+    ROOT/person/.agents/skills/mail
+    ! 1 skill is held again
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--remove", "mail"]), @r"
+    ! It is not in the list of accepted skills; `skillfold accept --list` shows them
+    ! error: Could not find `ROOT/person/.agents/skills/mail`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--all", "--yes", "--json"]), @r#"
+    {
+      "view": 1,
+      "kind": "accepted",
+      "file": "ROOT/person/.local/state/skillfold/accepted.toml",
+      "folders": [
+        {
+          "path": "ROOT/person/.agents/skills/mail",
+          "state": "accepted"
+        },
+        {
+          "path": "ROOT/person/.agents/skills/pdf",
+          "state": "accepted"
+        }
+      ],
+      "findings": []
+    }
+    exit 0
+    "#);
+    // What is gone is taken out by its path.
+    std::fs::remove_dir_all(world.path("person/.agents/skills/mail")).unwrap();
+    let listed = world.run(&["accept", "--list"]);
+    insta::assert_snapshot!(listed, @r"
+    ROOT/person/.agents/skills/mail  gone
+    ROOT/person/.agents/skills/pdf
+    ! 2 skills are accepted by ROOT/person/.local/state/skillfold/accepted.toml
+    exit 0
+    ");
+    let gone = world
+        .path("person")
+        .canonicalize()
+        .unwrap()
+        .join(".agents/skills/mail");
+    insta::assert_snapshot!(world.run(&["accept", "--remove", gone.to_str().unwrap()]), @r"
+    ROOT/person/.agents/skills/mail
+    ! 1 skill is held again
+    exit 0
+    ");
+}
+
+#[test]
+fn what_cannot_be_accepted_is_refused_with_the_way_out() {
+    let world = world();
+    world.write(&format!(
+        "\n//- app/.agents/skills/ours/SKILL.md\n{}",
+        skill("ours", "Ours")
+    ));
+    insta::assert_snapshot!(world.run(&["accept", "ours", "--yes"]), @r"
+    ! error: Refused to accept `ours`
+    ! hint: Its project is not trusted; `skillfold trust` shows the project's skills and trusts them
+    exit 4
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "mial", "--yes"]), @r"
+    ! error: There is no skill `mial`
+    ! hint: Did you mean `mail`?
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--remove"]), @r"
+    ! error: the following required arguments were not provided:
+    !   <ID>...
+    ! 
+    ! Usage: skillfold accept --remove <ID>...
+    ! 
+    ! For more information, try '--help'.
+    exit 2
+    ");
+    world.run(&["config", "unset", "new_skills"]);
+    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+    ! `mail` is not held
+    ! Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds those that come from now on
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["accept", "--remove", "pdf"]), @r"
+    ROOT/person/.agents/skills/pdf
+    ! 1 skill is no longer accepted; it does not matter while `new_skills` is `show`
+    exit 0
+    ");
+}
+
+#[test]
+fn skill_that_is_created_is_held_and_said_so() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["new", "notes", "--user"]), @r"
+    ROOT/person/.agents/skills/notes/SKILL.md
+    ! Write the agent's instructions in it, then run `skillfold check`
+    ! It is held, as all new skills are; `skillfold accept notes` lets models have it
+    exit 0
+    ");
+}
+
+#[test]
+fn person_is_asked_before_a_skill_is_accepted() {
+    let world = world();
+    let answered = |answer: &str| {
+        let command = format!(
+            "{} accept mail --color=never",
+            env!("CARGO_BIN_EXE_skillfold")
+        );
+        let mut child = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(world.path("app"))
+            .env("HOME", world.path("person"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(answer.as_bytes()).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    for answer in ["n\n", "\n", "\u{4}"] {
+        let shown = answered(answer);
+        assert!(shown.contains("Accept this skill? [y/N]"), "{shown}");
+        assert!(shown.contains("Cancelled; nothing was changed"), "{shown}");
+        assert!(world.run(&["list"]).contains("mail  user, held"));
+    }
+    assert!(answered("y\n").contains("Accepted: 1 skill"));
+    assert!(!world.run(&["list"]).contains("held"));
+}

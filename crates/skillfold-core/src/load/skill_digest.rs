@@ -1,0 +1,127 @@
+//! The digest of a whole skill.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::codes::Code;
+use crate::error::{Error, Refusal};
+use crate::limits::Limits;
+use crate::load::digest::Digest;
+use crate::name::ResourcePath;
+use crate::source::{Folder, Revision, Source, Stability};
+
+/// Maximum files of a skill. The largest real skills have some hundreds.
+const MAX_FILES: usize = 10_000;
+
+/// Maximum nesting of folders in a skill.
+const MAX_DEPTH: usize = 64;
+
+/// Maximum bytes of all files of a skill.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Bytes that are read at once, so that a large file is not held in memory.
+const CHUNK_BYTES: u64 = 1024 * 1024;
+
+/// Returns the digest of everything in a skill: the SHA-256 of the lines `path NUL sha256 LF` of its files, sorted by bytes, with
+/// each file's SHA-256 in lowercase hexadecimal digits. Reads every file.
+///
+/// # Errors
+///
+/// Fails if a file or folder cannot be read, a file keeps changing, or the skill has more than 10,000 files, 256 MiB or 64 levels
+/// of folders. A digest of a part would not tell that the rest changed.
+///
+/// ```
+/// use skillfold_core::load::skill_digest;
+/// use skillfold_core::source::Folder;
+/// use skillfold_core::MemorySource;
+///
+/// let digest = |text: &str| {
+///     let source = MemorySource::new([("pdf/SKILL.md", text), ("pdf/forms.md", "Forms")]);
+///     skill_digest(&source, &Folder::new("pdf").unwrap())
+/// };
+/// assert_eq!(digest("one")?, digest("one")?);
+/// assert_ne!(digest("one")?, digest("two")?);
+/// # Ok::<(), skillfold_core::Error>(())
+/// ```
+pub fn skill_digest(source: &dyn Source, folder: &Folder) -> Result<Digest, Error> {
+    let paths = list_paths(source, folder)?;
+    let mut lines: Vec<Vec<u8>> = Vec::with_capacity(paths.len());
+    let mut bytes_left = MAX_BYTES;
+    for path in paths {
+        let digest = file_digest(source, folder, &path, &mut bytes_left)?;
+        let hex = digest.to_string();
+        let hex = hex.strip_prefix("sha256:").unwrap_or(&hex);
+        lines.push([path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat());
+    }
+    lines.sort_unstable();
+    Ok(Digest::sha256(&lines.concat()))
+}
+
+/// Returns the paths of all files of a skill; fails if some could not be listed.
+fn list_paths(source: &dyn Source, folder: &Folder) -> Result<Vec<ResourcePath>, Error> {
+    let limits = Limits {
+        resources: MAX_FILES + 1,
+        resource_depth: MAX_DEPTH,
+        ..Limits::default()
+    };
+    let (mut paths, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = source.resources(folder, &limits, cursor.as_ref())?;
+        let is_incomplete = |code: Code| {
+            matches!(
+                code,
+                Code::BoundReached | Code::FolderName | Code::FolderUnreadable | Code::Unavailable
+            )
+        };
+        let mut findings = page.findings.iter();
+        if let Some(finding) = findings.find(|finding| is_incomplete(finding.diagnostic.code)) {
+            let message = finding.diagnostic.message.clone();
+            return Err(Error::invalid(folder.to_string(), message));
+        }
+        paths.extend(page.files.into_iter().map(|file| file.path));
+        if paths.len() > MAX_FILES {
+            return Err(too_large(folder));
+        }
+        // A cursor that does not advance would loop forever.
+        if page.next.is_none() || page.next == cursor {
+            return Ok(paths);
+        }
+        cursor = page.next;
+    }
+}
+
+/// Returns the digest of a file, and takes its size from `bytes_left`.
+fn file_digest(
+    source: &dyn Source,
+    folder: &Folder,
+    path: &ResourcePath,
+    bytes_left: &mut u64,
+) -> Result<Digest, Error> {
+    let mut hasher = Sha256::new();
+    let mut read = 0;
+    let mut known: Option<Revision> = None;
+    loop {
+        let chunk = source.read(folder, path, read..read + CHUNK_BYTES)?;
+        let revision = chunk.state.revision;
+        if chunk.state.stability == Stability::Changing
+            || known.is_some_and(|known| known != revision)
+        {
+            let rule = "The file kept changing while it was read; try again";
+            return Err(Error::refused(path.as_str(), Refusal::Changing, rule));
+        }
+        known = Some(revision);
+        let length = chunk.bytes.len() as u64;
+        *bytes_left = bytes_left
+            .checked_sub(length)
+            .ok_or_else(|| too_large(folder))?;
+        hasher.update(&chunk.bytes);
+        read += length;
+        if length < CHUNK_BYTES {
+            return Ok(Digest::from_hasher(hasher));
+        }
+    }
+}
+
+fn too_large(folder: &Folder) -> Error {
+    let rule = "The skill has more than 10,000 files or 256 MiB";
+    Error::refused(folder.to_string(), Refusal::TooLarge, rule)
+}

@@ -1,0 +1,92 @@
+//! The digest of a whole skill.
+
+use skillfold_core::load::skill_digest;
+use skillfold_core::source::Folder;
+use skillfold_core::{ErrorKind, FsSource, MemorySource};
+
+/// The files of a skill, by path.
+const FILES: [(&str, &[u8]); 4] = [
+    ("SKILL.md", b"---\nname: pdf\n---\n"),
+    ("a b.md", b""),
+    ("references/forms.md", b"Forms\n"),
+    ("z", b"\x00x"),
+];
+
+fn digest(files: &[(&str, &[u8])]) -> String {
+    let files = files
+        .iter()
+        .map(|(path, bytes)| (format!("pdf/{path}"), bytes.to_vec()));
+    let source = MemorySource::new(files);
+    let folder = Folder::new("pdf").unwrap();
+    skill_digest(&source, &folder).unwrap().to_string()
+}
+
+#[test]
+fn digest_is_the_one_that_other_programs_compute() {
+    let expected = "sha256:742b2271571dd110e2f8878484fac5c1190662de5089e3b24a5631ae39b0658c";
+    assert_eq!(digest(&FILES), expected);
+    let mut others = FILES;
+    others.reverse();
+    assert_eq!(digest(&others), expected);
+    let disk = tempfile::tempdir().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let files = FILES.map(|(path, bytes)| (format!("pdf/{path}"), text(bytes)));
+    skillfold_testkit::write(disk.path(), &files);
+    let source = FsSource::open(disk.path()).unwrap();
+    let folder = Folder::new("pdf").unwrap();
+    let on_disk = skill_digest(&source, &folder).unwrap();
+    assert_eq!(on_disk.to_string(), expected);
+}
+
+#[test]
+fn every_byte_and_every_name_counts() {
+    let known = digest(&FILES);
+    for (index, (path, bytes)) in FILES.iter().enumerate() {
+        let mut changed = FILES;
+        let longer = [bytes, &b"x"[..]].concat();
+        changed[index].1 = &longer;
+        assert_ne!(digest(&changed), known, "{path}");
+        if *path == "SKILL.md" {
+            continue;
+        }
+        let mut renamed = FILES;
+        renamed[index].0 = "another";
+        assert_ne!(digest(&renamed), known, "{path}");
+        let fewer: Vec<_> = FILES
+            .iter()
+            .filter(|file| file.0 != *path)
+            .copied()
+            .collect();
+        assert_ne!(digest(&fewer), known, "{path}");
+    }
+}
+
+#[test]
+fn file_longer_than_one_read_is_read_whole() {
+    let long = vec![b'x'; 3 * 1024 * 1024];
+    let mut other = long.clone();
+    other[2 * 1024 * 1024 + 1] = b'y';
+    assert_ne!(
+        digest(&[FILES[0], ("long", &long)]),
+        digest(&[FILES[0], ("long", &other)])
+    );
+    let exact = vec![b'x'; 1024 * 1024];
+    assert_ne!(
+        digest(&[FILES[0], ("long", &exact)]),
+        digest(&[FILES[0], ("long", &long)])
+    );
+}
+
+#[test]
+fn skill_that_cannot_be_read_whole_has_no_digest() {
+    let files = (0..10_001).map(|number| (format!("pdf/{number}"), Vec::new()));
+    let source = MemorySource::new(files);
+    let folder = Folder::new("pdf").unwrap();
+    let error = skill_digest(&source, &folder).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    let deep = "a/".repeat(70);
+    let disk = skillfold_testkit::folder(&format!("//- pdf/SKILL.md\nx\n//- pdf/{deep}b.md\nx\n"));
+    let source = FsSource::open(disk.path()).unwrap();
+    let error = skill_digest(&source, &folder).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}

@@ -1,0 +1,105 @@
+//! Scripts and tools of skills, as a client reaches them.
+
+use rmcp::ClientLifecycleMode;
+use serde_json::{Value, json};
+use skillfold::store::Approval;
+use skillfold::{Environment, Host, Skills};
+use skillfold_mcp::{Options, Server};
+use skillfold_testkit::folder;
+use tempfile::TempDir;
+
+use crate::client::Client;
+
+const HOME: &str = r#"//- .agents/skills/pdf/SKILL.md
+---
+name: pdf
+description: Fills in forms
+toolsets: ["tools.json:tools"]
+---
+Count.
+//- .agents/skills/pdf/tools.json
+{"tools": [{"name": "count", "description": "Counts letters.", "script": "scripts/count.py",
+ "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]}
+//- .agents/skills/pdf/scripts/count.py
+import json, sys
+print(len(json.load(sys.stdin)["text"]))
+"#;
+
+fn allowed(home: &TempDir) -> Skills {
+    let environment = Environment::new(home.path()).home(home.path());
+    let skills = Host::new(environment)
+        .set("scripts", "on")
+        .discover()
+        .unwrap();
+    let skill = skills.runnable("pdf").unwrap();
+    let tools = skill.list_tools().unwrap();
+    let approval = Approval::by_host("anna");
+    skills.allow(&skill, tools, &approval).unwrap();
+    skills
+}
+
+async fn names(client: &Client) -> Vec<String> {
+    let listed = client.ask("tools/list", json!({})).await;
+    let tools = listed["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn text(answer: &Value) -> String {
+    let blocks = answer["content"].as_array().unwrap().iter();
+    let texts = blocks.map(|block| block["text"].as_str().unwrap_or_default());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_of_a_skill_are_listed_once_it_is_loaded_and_only_in_that_conversation() {
+    let home = folder(HOME);
+    let skills = allowed(&home);
+    let connect = |skills: Skills| {
+        let server = Server::new(skills, Options::default());
+        Client::connect(server, ClientLifecycleMode::Initialize)
+    };
+    let client = connect(skills.clone()).await;
+    assert!(!names(&client).await.iter().any(|name| name == "pdf__count"));
+    let refused = client
+        .try_ask(
+            "tools/call",
+            json!({ "name": "pdf__count", "arguments": {} }),
+        )
+        .await;
+    assert!(refused.unwrap_err().message.starts_with("Unknown tool"));
+    client
+        .call("load_skill", json!({ "skill_id": "pdf" }))
+        .await;
+    assert!(names(&client).await.iter().any(|name| name == "pdf__count"));
+    let counted = client.call("pdf__count", json!({ "text": "four" })).await;
+    assert_eq!(text(&counted).trim(), "4");
+
+    let other = connect(skills).await;
+    assert!(!names(&other).await.iter().any(|name| name == "pdf__count"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_without_sessions_reaches_the_tools_by_one_that_is_always_there() {
+    let home = folder(HOME);
+    let client = Client::of(Server::new(allowed(&home), Options::default())).await;
+    let loaded = client
+        .call("load_skill", json!({ "skill_id": "pdf" }))
+        .await;
+    let loaded = text(&loaded);
+    assert!(
+        loaded.contains("`call_skill_tool` calls its tool `count`: Counts letters."),
+        "{loaded}"
+    );
+    let call = json!({ "skill_id": "pdf", "tool": "count", "arguments": { "text": "four" } });
+    assert_eq!(
+        text(&client.call("call_skill_tool", call).await).trim(),
+        "4"
+    );
+    let script = json!({ "skill_id": "pdf", "script": "scripts/count.py", "input": "{\"text\": \"seven\"}" });
+    assert_eq!(
+        text(&client.call("run_skill_script", script).await).trim(),
+        "5"
+    );
+}

@@ -1,0 +1,184 @@
+//! A skill's files, taken once: what is run is what was looked at.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use skillfold_core::load::Digest;
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{Finding, Folder, Stability};
+use skillfold_core::{Error, Limits, Refusal, Source};
+
+/// Maximum files of a skill that is run.
+const MAX_FILES: usize = 10_000;
+
+/// Maximum bytes of all files of a skill that is run.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The files of a skill in memory. A run gets these bytes, whatever happens to the folder meanwhile.
+///
+/// Files that start with `#!` or are ELF programs are executable in the box; the modes on disk do not matter, since the
+/// digest that was approved does not cover them.
+///
+/// ```
+/// use skillfold_core::MemorySource;
+/// use skillfold_core::source::Folder;
+/// use skillfold_run::SkillCopy;
+///
+/// let source = MemorySource::new([
+///     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Fills in forms\n---\n"),
+///     ("pdf/scripts/fill.py", "print('ok')\n"),
+/// ]);
+/// let copy = SkillCopy::read(&source, &Folder::new("pdf")?)?;
+/// assert_eq!(copy.paths().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct SkillCopy {
+    files: BTreeMap<ResourcePath, Box<[u8]>>,
+    skipped: Vec<Finding>,
+}
+
+impl SkillCopy {
+    /// Creates a copy from files in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the skill has more than 10,000 files or 64 MiB, or if one path is both a file and a folder.
+    pub fn new(files: impl IntoIterator<Item = (ResourcePath, Vec<u8>)>) -> Result<Self, Error> {
+        let mut copy = Self {
+            files: BTreeMap::new(),
+            skipped: Vec::new(),
+        };
+        let mut bytes = 0;
+        for (path, content) in files {
+            bytes += content.len() as u64;
+            copy.insert(path, content, bytes)?;
+        }
+        copy.check_folders()?;
+        Ok(copy)
+    }
+
+    /// Reads the files of a skill from its source, by handles.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read or keeps changing, or if the skill has more than 10,000 files or 64 MiB.
+    pub fn read(source: &dyn Source, folder: &Folder) -> Result<Self, Error> {
+        let limits = Limits::default()
+            .with_resources(MAX_FILES + 1)
+            .with_walk_entries(10 * MAX_FILES);
+        let mut copy = Self::new([])?;
+        let (mut cursor, mut bytes) = (None, 0);
+        loop {
+            let page = source.resources(folder, &limits, cursor.as_ref())?;
+            copy.skipped.extend(page.findings);
+            for file in page.files {
+                let content = read_whole(source, folder, &file.path, MAX_BYTES - bytes)?;
+                bytes += content.len() as u64;
+                copy.insert(file.path, content, bytes)?;
+            }
+            // A cursor that does not advance would loop forever.
+            if page.next.is_none() || page.next == cursor {
+                copy.check_folders()?;
+                return Ok(copy);
+            }
+            cursor = page.next;
+        }
+    }
+
+    /// Returns the digest of the copy: the same as [`skill_digest`](skillfold_core::load::skill_digest) of what was read.
+    pub fn content_digest(&self) -> Digest {
+        let mut lines = Vec::new();
+        for (path, bytes) in &self.files {
+            let digest = Digest::sha256(bytes).to_string();
+            let hex = digest.trim_start_matches("sha256:");
+            lines.push([path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat());
+        }
+        lines.sort_unstable();
+        Digest::sha256(&lines.concat())
+    }
+
+    /// Returns the bytes of a file.
+    pub fn file(&self, path: &ResourcePath) -> Option<&[u8]> {
+        self.files.get(path).map(|bytes| &**bytes)
+    }
+
+    /// Returns the paths of all files, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &ResourcePath> {
+        self.files.keys()
+    }
+
+    /// Returns what the source skipped, such as links; a run does not have it.
+    pub fn skipped(&self) -> &[Finding] {
+        &self.skipped
+    }
+
+    /// Returns every file with its bytes and whether it is executable in the box.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&ResourcePath, &[u8], Executable)> {
+        self.files.iter().map(|(path, bytes)| {
+            let executable = if bytes.starts_with(b"#!") || bytes.starts_with(b"\x7fELF") {
+                Executable::Yes
+            } else {
+                Executable::No
+            };
+            (path, &**bytes, executable)
+        })
+    }
+
+    fn insert(&mut self, path: ResourcePath, content: Vec<u8>, bytes: u64) -> Result<(), Error> {
+        if bytes > MAX_BYTES || self.files.len() >= MAX_FILES {
+            let rule = "A skill that is run has at most 10,000 files and 64 MiB";
+            return Err(Error::refused(path.as_str(), Refusal::TooLarge, rule));
+        }
+        self.files.insert(path, content.into_boxed_slice());
+        Ok(())
+    }
+
+    /// Refuses a path that is a file and also the folder of another file.
+    fn check_folders(&self) -> Result<(), Error> {
+        for path in self.files.keys() {
+            let mut rest = path.as_str();
+            while let Some((folder, _)) = rest.rsplit_once('/') {
+                if folder
+                    .parse()
+                    .is_ok_and(|folder| self.files.contains_key(&folder))
+                {
+                    return Err(Error::invalid(folder, "it is a file and a folder"));
+                }
+                rest = folder;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SkillCopy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SkillCopy")
+            .field("files", &self.files.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a file can be executed in the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Executable {
+    Yes,
+    No,
+}
+
+/// Reads a whole file, of at most `max_bytes` bytes.
+fn read_whole(
+    source: &dyn Source,
+    folder: &Folder,
+    path: &ResourcePath,
+    max_bytes: u64,
+) -> Result<Vec<u8>, Error> {
+    let read = source.read(folder, path, 0..max_bytes.saturating_add(1))?;
+    if read.state.stability == Stability::Changing {
+        let rule = "A file that keeps changing cannot be run";
+        return Err(Error::refused(path.as_str(), Refusal::Changing, rule));
+    }
+    Ok(read.bytes)
+}

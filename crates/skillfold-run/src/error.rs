@@ -1,0 +1,143 @@
+//! Why a run did not start, or a toolset did not answer.
+
+use std::fmt;
+use std::io;
+
+use skillfold_core::diagnostic::visible;
+
+use crate::layers::{Layer, LayerState};
+
+/// A run that did not start, or a toolset that could not be loaded or did not answer.
+///
+/// What ended a run that did start, such as its time limit, is in its [`Outcome`](crate::Outcome).
+#[derive(Debug)]
+pub struct RunError {
+    kind: RunErrorKind,
+    message: Box<str>,
+    hint: Box<str>,
+    layer: Option<Layer>,
+    source: Option<io::Error>,
+}
+
+/// The kind of a [`RunError`], stable across releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// More arguments than the limit.
+    TooManyArguments,
+    /// The arguments together have more bytes than the limit.
+    ArgumentsTooLong,
+    /// Standard input has more bytes than the limit.
+    InputTooLarge,
+    /// No program that can run the script is installed.
+    InterpreterMissing,
+    /// The skill has no such file, or no program is known that runs it.
+    NotAScript,
+    /// The system lacks a layer of the box.
+    BoxUnavailable,
+    /// A permission cannot be granted.
+    NotPermitted,
+    /// The system refused to start the process.
+    FailedToStart,
+    /// A toolset cannot be found in the skill, or what it says about its tools breaks a rule.
+    InvalidToolset,
+    /// The toolset has no such tool.
+    UnknownTool,
+    /// The arguments of a call do not fit the tool's schema.
+    InvalidArguments,
+    /// The toolset ended, or said something that is not an answer.
+    ToolsetFailed,
+    /// The toolset did not answer in time.
+    Timeout,
+    /// The host cancelled the toolset.
+    Cancelled,
+}
+
+impl RunErrorKind {
+    /// Returns the code, such as `box_unavailable`.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::TooManyArguments => "too_many_arguments",
+            Self::ArgumentsTooLong => "arguments_too_long",
+            Self::InputTooLarge => "input_too_large",
+            Self::InterpreterMissing => "interpreter_missing",
+            Self::NotAScript => "not_a_script",
+            Self::BoxUnavailable => "box_unavailable",
+            Self::NotPermitted => "not_permitted",
+            Self::FailedToStart => "failed_to_start",
+            Self::InvalidToolset => "invalid_toolset",
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::ToolsetFailed => "toolset_failed",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl RunError {
+    /// Creates an error, for a [`ToolsetLoader`](crate::toolset::ToolsetLoader) of a host. The message says what and which,
+    /// the hint what to do.
+    pub fn new(kind: RunErrorKind, message: impl AsRef<str>, hint: &str) -> Self {
+        Self {
+            kind,
+            message: visible(message.as_ref()).into(),
+            hint: hint.into(),
+            layer: None,
+            source: None,
+        }
+    }
+
+    pub(crate) fn box_unavailable(state: &LayerState) -> Self {
+        let layer = state.layer;
+        let why = state.missing.as_deref().unwrap_or("unknown");
+        let message = format!("The box has no layer `{layer}` on this system: {why}");
+        let hint = format!(
+            "Enable it, run on a system that has it, or accept by name that `{layer}` is missing"
+        );
+        Self {
+            layer: Some(layer),
+            ..Self::new(RunErrorKind::BoxUnavailable, message, &hint)
+        }
+    }
+
+    pub(crate) fn failed_to_start(what: impl AsRef<str>, source: io::Error) -> Self {
+        let hint = "The step named here was refused by the system; its cause says why";
+        Self {
+            source: Some(source),
+            ..Self::new(RunErrorKind::FailedToStart, what, hint)
+        }
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> RunErrorKind {
+        self.kind
+    }
+
+    /// Returns the code, such as `box_unavailable`, stable across releases.
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// Returns what to do about it.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+
+    /// Returns the missing layer of the box, if that is the reason.
+    pub fn layer(&self) -> Option<Layer> {
+        self.layer
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}

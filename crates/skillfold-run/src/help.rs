@@ -1,0 +1,93 @@
+//! What a script says about itself.
+
+use std::time::Duration;
+
+use skillfold_core::name::ResourcePath;
+use skillfold_core::text::truncate_bytes;
+
+use crate::copy::SkillCopy;
+use crate::error::RunError;
+use crate::limits::RunLimits;
+use crate::run::Run;
+use crate::scripts::script;
+
+/// Maximum bytes of a help text.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// Maximum time for it.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// Signs around the text at the head of a script.
+const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
+
+/// Where a help text comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Help {
+    /// The script printed it for `--help`.
+    Printed(String),
+    /// The comment or string at its head.
+    Head(String),
+}
+
+impl Help {
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Printed(text) | Self::Head(text) => text,
+        }
+    }
+}
+
+/// Returns what a script prints for `--help`, run with nothing but that argument and small limits. If it fails or prints
+/// nothing, returns the comment at its head, which can be empty.
+///
+/// # Errors
+///
+/// Fails if there is no such script, or if it did not start.
+pub fn help(run: Run<'_>, copy: &SkillCopy, path: &ResourcePath) -> Result<Help, RunError> {
+    script(copy, path)?;
+    let limits = RunLimits::default()
+        .with_wall_time(MAX_TIME)
+        .with_output_bytes(MAX_BYTES);
+    let outcome = run.with_arguments(["--help"]).with_limits(limits).run()?;
+    let printed = outcome.stdout_text();
+    if outcome.is_success() && !printed.trim().is_empty() {
+        return Ok(Help::Printed(printed.into_owned()));
+    }
+    let bytes = copy.file(path).unwrap_or_default();
+    Ok(Help::Head(head(&String::from_utf8_lossy(bytes))))
+}
+
+/// Returns the comment or the documentation string at the head of a script.
+pub(crate) fn head(text: &str) -> String {
+    let text = truncate_bytes(text, MAX_BYTES);
+    let body = match text.strip_prefix("#!") {
+        Some(rest) => rest.split_once('\n').map_or("", |(_, body)| body),
+        None => text,
+    };
+    let body = body.trim_start();
+    for quote in QUOTES {
+        if let Some((documentation, _)) = body
+            .strip_prefix(quote)
+            .and_then(|rest| rest.split_once(quote))
+        {
+            return documentation.trim().to_owned();
+        }
+    }
+    if let Some((comment, _)) = body
+        .strip_prefix("/*")
+        .and_then(|rest| rest.split_once("*/"))
+    {
+        let lines = comment
+            .lines()
+            .map(|line| line.trim().trim_start_matches('*').trim());
+        return lines.collect::<Vec<_>>().join("\n").trim().to_owned();
+    }
+    let comment = |line: &str| {
+        let rest = line.strip_prefix("//").or_else(|| line.strip_prefix('#'))?;
+        Some(rest.trim().to_owned())
+    };
+    let lines: Vec<String> = body.lines().map_while(comment).collect();
+    lines.join("\n").trim().to_owned()
+}

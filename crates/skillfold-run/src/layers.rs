@@ -1,0 +1,130 @@
+//! The layers of the box, and which of them a system has.
+
+use std::fmt;
+
+/// A layer of the box. Each one holds by itself, so a fault in one does not open the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Layer {
+    /// Namespaces of Linux: a file system, a process tree and a network of the run's own.
+    Namespaces,
+    /// Landlock: the kernel refuses files, TCP and signals outside what was granted.
+    Landlock,
+    /// A seccomp filter: the kernel refuses system calls that scripts do not need.
+    Seccomp,
+    /// Limits of each process: memory, processes, open files, file sizes, CPU time.
+    ResourceLimits,
+    /// A control group: limits of all processes together. Used where one can be made, and never required.
+    ControlGroup,
+}
+
+impl Layer {
+    /// All layers.
+    pub const ALL: [Self; 5] = [
+        Self::Namespaces,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::ResourceLimits,
+        Self::ControlGroup,
+    ];
+
+    /// Returns the name of the layer, as in settings and messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Landlock => "landlock",
+            Self::Seccomp => "seccomp",
+            Self::ResourceLimits => "resource_limits",
+            Self::ControlGroup => "control_group",
+        }
+    }
+
+    /// Returns the layer of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layer| layer.as_str() == name)
+    }
+
+    /// Returns whether a run is refused without the layer, unless the host [accepts](Accept) that.
+    pub const fn is_required(self) -> bool {
+        !matches!(self, Self::ControlGroup)
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// What is known about one layer on this system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LayerState {
+    /// The layer.
+    pub layer: Layer,
+    /// Why it is missing, or `None` if it is there.
+    pub missing: Option<Box<str>>,
+}
+
+/// Which layers of the box this system has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BoxReport {
+    /// Every layer, in the order of [`Layer::ALL`].
+    pub layers: Vec<LayerState>,
+}
+
+impl BoxReport {
+    pub(crate) fn new(mut missing: impl FnMut(Layer) -> Option<String>) -> Self {
+        let state = |layer| LayerState {
+            layer,
+            missing: missing(layer).map(String::into_boxed_str),
+        };
+        Self {
+            layers: Layer::ALL.into_iter().map(state).collect(),
+        }
+    }
+
+    /// Returns whether the system has a layer.
+    pub fn has(&self, layer: Layer) -> bool {
+        self.layers
+            .iter()
+            .any(|state| state.layer == layer && state.missing.is_none())
+    }
+
+    /// Returns whether the system has every layer that is required.
+    pub fn is_whole(&self) -> bool {
+        self.refusal(&Accept::default()).is_none()
+    }
+
+    /// Returns the first layer that is required, missing and not accepted as missing.
+    pub(crate) fn refusal(&self, accept: &Accept) -> Option<&LayerState> {
+        self.layers.iter().find(|state| {
+            state.missing.is_some()
+                && state.layer.is_required()
+                && !accept.layers.contains(&state.layer)
+        })
+    }
+}
+
+/// The layers that the host accepts to be missing, by name. By default none: a run is refused where a layer is missing.
+///
+/// A layer that the system has is used even if its absence would be accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accept {
+    layers: Vec<Layer>,
+}
+
+impl Accept {
+    /// Accepts that a layer may be missing.
+    #[must_use]
+    pub fn missing(mut self, layer: Layer) -> Self {
+        self.layers.push(layer);
+        self
+    }
+
+    /// Returns whether the layer may be missing.
+    pub fn accepts(&self, layer: Layer) -> bool {
+        self.layers.contains(&layer)
+    }
+}

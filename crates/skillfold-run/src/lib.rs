@@ -1,0 +1,61 @@
+//! Runs the scripts of skills, in a box.
+//!
+//! The box has no network, no files but the skill (read-only), a scratch folder and the system's programs, no environment
+//! of the host, and limits of time, output, memory and processes. What is run is a [`SkillCopy`]: the bytes that were looked
+//! at, whatever happens to the folder meanwhile. Where a layer of the box is missing, the run is refused and the error names
+//! the layer, unless the host [accepts](Accept) that.
+//!
+//! ```no_run
+//! use skillfold_run::{Run, SkillCopy};
+//!
+//! let copy = SkillCopy::new([("scripts/hello.py".parse()?, b"import sys; print('hello', sys.argv[1])".to_vec())])?;
+//! let path = "scripts/hello.py".parse()?;
+//! let outcome = Run::new(&copy, &path).with_arguments(["you"]).run()?;
+//! assert_eq!(outcome.stdout_text(), "hello you\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing here is run by loading a skill; a host calls [`Run::run`] or [`Run::start`].
+
+mod limits;
+
+mod layers;
+
+mod error;
+
+mod copy;
+
+mod permissions;
+
+mod interpreter;
+
+mod scripts;
+
+mod process;
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+mod plain;
+
+mod running;
+
+mod supervise;
+
+mod run;
+
+mod help;
+
+pub mod toolset;
+
+pub use copy::SkillCopy;
+pub use error::{RunError, RunErrorKind};
+pub use help::{Help, help};
+pub use interpreter::Interpreter;
+pub use layers::{Accept, BoxReport, Layer, LayerState};
+pub use limits::RunLimits;
+pub use permissions::{Network, Permissions};
+pub use run::{Run, SYSTEM_FOLDERS, layers};
+pub use running::{Running, Stopper};
+pub use scripts::{Script, Scripts, UnusableScript, script, scripts};
+pub use supervise::{Cancel, End, Outcome, Stream};

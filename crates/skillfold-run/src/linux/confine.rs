@@ -1,0 +1,46 @@
+//! What limits a process on Linux without namespaces, where the host accepts that they are missing.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use super::child::confine;
+use super::plan::Program;
+use super::sys::syscall;
+use crate::process::Request;
+
+/// Limits a command as far as the layers of this system allow.
+pub(crate) fn restrict(
+    command: &mut Command,
+    request: &Request<'_>,
+    skill: &Path,
+    scratch: &Path,
+) -> io::Result<()> {
+    let (skill_text, scratch_text) = (skill.to_string_lossy(), scratch.to_string_lossy());
+    let mut program = Program::new(request, &skill_text, &scratch_text)?
+        .with_host_rules(request, skill, scratch)?;
+    // Without a namespace the kernel counts every process of the user.
+    program.leave_out_process_limit();
+    let program = Restriction(program);
+    let restrict = move || {
+        const CLOSE_ON_EXEC: u32 = 4;
+        let Restriction(program) = &program;
+        let closed = syscall!(libc::SYS_close_range, 3, u32::MAX, CLOSE_ON_EXEC);
+        let confined = closed
+            .map(drop)
+            .and_then(|()| confine(program).map_err(|(_, error)| error));
+        confined.map_err(io::Error::from_raw_os_error)
+    };
+    // SAFETY: nothing here allocates or takes a lock.
+    unsafe { command.pre_exec(restrict) };
+    Ok(())
+}
+
+/// A prepared program that is moved to the new process.
+struct Restriction(Program);
+
+// SAFETY: its pointers lead to strings that it owns and nobody changes.
+unsafe impl Send for Restriction {}
+// SAFETY: as above.
+unsafe impl Sync for Restriction {}

@@ -1,0 +1,150 @@
+//! Landlock: the kernel refuses files, TCP and signals outside what was granted.
+
+use std::ffi::{CStr, CString};
+
+use libc::{c_int, c_long};
+
+use super::sys::{Errno, close, descriptor, null, open, syscall};
+use crate::permissions::Network;
+
+const CREATE_RULESET: c_long = 444;
+const ADD_RULE: c_long = 445;
+const RESTRICT_SELF: c_long = 446;
+
+const RULE_PATH_BENEATH: c_int = 1;
+const CREATE_RULESET_VERSION: u32 = 1;
+
+const EXECUTE: u64 = 1;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_FOLDER: u64 = 1 << 3;
+const TRUNCATE: u64 = 1 << 14;
+
+/// Rights that a rule about a single file may have.
+const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
+
+const BIND_TCP: u64 = 1;
+const CONNECT_TCP: u64 = 1 << 1;
+const SCOPE_ABSTRACT_SOCKETS: u64 = 1;
+const SCOPE_SIGNALS: u64 = 1 << 1;
+
+/// The first version that keeps abstract sockets and signals apart.
+pub(super) const VERSION_WITH_SCOPES: i64 = 6;
+
+/// What a run may do below a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Read and execute.
+    Read,
+    /// Read and write, but create nothing: devices.
+    Devices,
+    /// Everything.
+    Write,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+struct RulesetAttributes {
+    files: u64,
+    network: u64,
+    scopes: u64,
+}
+
+#[repr(C, packed)]
+struct PathBeneath {
+    allowed: u64,
+    parent: c_int,
+}
+
+/// What will be enforced, prepared before the process is started.
+#[derive(Debug)]
+pub(super) struct Rules {
+    attributes: RulesetAttributes,
+    /// The older the kernel, the less of the attributes it knows.
+    attributes_size: usize,
+    paths: Vec<(CString, u64)>,
+}
+
+/// Returns the version of Landlock, or the error of the system.
+pub(super) fn version() -> Result<i64, Errno> {
+    syscall!(CREATE_RULESET, null(), 0_usize, CREATE_RULESET_VERSION)
+}
+
+impl Rules {
+    pub(super) fn new(version: i64, network: Network) -> Self {
+        // Each version added rights at the end: 13 in the first, then REFER, TRUNCATE and IOCTL_DEV.
+        let rights = match version {
+            1 => 13,
+            2 => 14,
+            3 | 4 => 15,
+            _ => 16,
+        };
+        let tcp = match network {
+            Network::None if version >= 4 => BIND_TCP | CONNECT_TCP,
+            _ => 0,
+        };
+        let scopes = if version >= VERSION_WITH_SCOPES {
+            SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS
+        } else {
+            0
+        };
+        Self {
+            attributes: RulesetAttributes {
+                files: (1 << rights) - 1,
+                network: tcp,
+                scopes,
+            },
+            attributes_size: match version {
+                1..=3 => 8,
+                4 | 5 => 16,
+                _ => 24,
+            },
+            paths: Vec::new(),
+        }
+    }
+
+    /// Grants access below a folder.
+    pub(super) fn allow_folder(&mut self, path: CString, access: Access) {
+        let rights = match access {
+            Access::Read => EXECUTE | READ_FILE | READ_FOLDER,
+            Access::Devices => READ_FILE | WRITE_FILE | READ_FOLDER,
+            Access::Write => u64::MAX,
+        };
+        self.paths.push((path, rights & self.attributes.files));
+    }
+
+    /// Grants access to a file.
+    pub(super) fn allow_file(&mut self, path: CString, access: Access) {
+        self.allow_folder(path, access);
+        if let Some((_, rights)) = self.paths.last_mut() {
+            *rights &= OF_FILES;
+        }
+    }
+
+    /// Restricts this process and all that it starts. Allocates nothing.
+    pub(super) fn enforce(&self) -> Result<(), Errno> {
+        let (attributes, size) = (&raw const self.attributes, self.attributes_size);
+        let ruleset = descriptor(syscall!(CREATE_RULESET, attributes, size, 0)?);
+        for (path, rights) in &self.paths {
+            allow(ruleset, path, *rights)?;
+        }
+        syscall!(RESTRICT_SELF, ruleset, 0)?;
+        close(ruleset);
+        Ok(())
+    }
+}
+
+fn allow(ruleset: c_int, path: &CStr, rights: u64) -> Result<(), Errno> {
+    let parent = match open(path, libc::O_PATH, 0) {
+        // What is not there needs no rule.
+        Err(libc::ENOENT) => return Ok(()),
+        result => result?,
+    };
+    let rule = PathBeneath {
+        allowed: rights,
+        parent,
+    };
+    let added = syscall!(ADD_RULE, ruleset, RULE_PATH_BENEATH, &raw const rule, 0);
+    close(parent);
+    added.map(drop)
+}

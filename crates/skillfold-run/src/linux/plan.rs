@@ -1,0 +1,426 @@
+//! Everything a boxed process needs, prepared before it is started: after `fork` nothing may be allocated.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::time::Duration;
+
+use libc::{c_char, c_int, c_uint, sock_filter};
+
+use super::landlock::{Access, Rules, VERSION_WITH_SCOPES, version};
+use super::seccomp::{UnixSockets, filter};
+use super::sys::{MOUNT_NO_DEVICES, MOUNT_NO_EXEC, MOUNT_NO_SETUID, MOUNT_READ_ONLY};
+use crate::copy::Executable;
+use crate::layers::Layer;
+use crate::limits::RunLimits;
+use crate::permissions::Network;
+use crate::process::Request;
+
+/// The folder of the skill in the box.
+pub(super) const SKILL: &str = "/skill";
+
+/// The scratch folder in the box, which is also the home.
+pub(super) const SCRATCH: &str = "/tmp";
+
+/// What every run may read: programs and libraries.
+const SYSTEM: [&str; 11] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    // Node does not start where it is there and refused, as it is without namespaces.
+    "/etc/ssl/openssl.cnf",
+];
+
+/// What a run with the network may read besides: names and certificates.
+const NETWORK: [&str; 10] = [
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/ssl/certs",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/ca-certificates",
+];
+
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// Links that programs expect.
+const LINKS: [(&str, &str); 5] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+    ("/tmp", "/dev/shm"),
+];
+
+/// The user in the box, for programs that ask for their name.
+const FILES: [(&str, &[u8]); 2] = [
+    ("/etc/passwd", b"skill:x:1000:1000::/tmp:/bin/sh\n"),
+    ("/etc/group", b"skill:x:1000:\n"),
+];
+
+/// Folders besides `bin` that an interpreter outside the system's folders needs.
+const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
+
+/// Limits of a process. Their type differs between C libraries.
+#[expect(clippy::cast_possible_wrap, reason = "small numbers")]
+mod limit {
+    use libc::c_int;
+
+    pub(super) const CPU: c_int = libc::RLIMIT_CPU as c_int;
+    pub(super) const FSIZE: c_int = libc::RLIMIT_FSIZE as c_int;
+    pub(super) const DATA: c_int = libc::RLIMIT_DATA as c_int;
+    pub(super) const CORE: c_int = libc::RLIMIT_CORE as c_int;
+    pub(super) const NPROC: c_int = libc::RLIMIT_NPROC as c_int;
+    pub(super) const NOFILE: c_int = libc::RLIMIT_NOFILE as c_int;
+    pub(super) const MSGQUEUE: c_int = libc::RLIMIT_MSGQUEUE as c_int;
+}
+
+/// What is made in the new root, in this order.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    Folder(CString),
+    File(CString, c_uint, &'a [u8]),
+    Link { target: CString, path: CString },
+}
+
+/// A path of the host that is seen in the box at its own path.
+#[derive(Debug)]
+pub(super) struct Mount {
+    pub(super) source: CString,
+    pub(super) target: CString,
+    /// Attributes to add.
+    pub(super) attributes: u64,
+}
+
+/// What a process needs, whether it has namespaces or not.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) path: CString,
+    pub(super) folder: CString,
+    arguments: Strings,
+    environment: Strings,
+    /// Each with the value at which the system refuses, and the one that cannot be raised.
+    pub(super) limits: Vec<(c_int, u64, u64)>,
+    pub(super) rules: Option<Rules>,
+    pub(super) filter: Option<Vec<sock_filter>>,
+}
+
+impl Program {
+    pub(super) fn arguments(&self) -> &[*const c_char] {
+        &self.arguments.pointers
+    }
+
+    pub(super) fn environment(&self) -> &[*const c_char] {
+        &self.environment.pointers
+    }
+}
+
+/// Strings of C, and pointers to them that end with null.
+#[derive(Debug)]
+struct Strings {
+    _strings: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+impl Strings {
+    fn new(texts: impl IntoIterator<Item = String>) -> io::Result<Self> {
+        let strings: Vec<CString> = texts.into_iter().map(c_string).collect::<Result<_, _>>()?;
+        let pointers = strings.iter().map(|string| string.as_ptr());
+        Ok(Self {
+            pointers: pointers.chain([ptr::null()]).collect(),
+            _strings: strings,
+        })
+    }
+}
+
+/// Everything that the first process of a box does before it starts the program.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// A folder of the host that the new root is mounted on for a moment.
+    pub(super) mount_point: CString,
+    pub(super) root_options: CString,
+    pub(super) scratch_options: CString,
+    pub(super) items: Vec<Item<'a>>,
+    pub(super) mounts: Vec<Mount>,
+    pub(super) network: Network,
+    pub(super) program: Program,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(request: &Request<'a>) -> io::Result<Self> {
+        let mut layout = Layout::default();
+        for (path, access) in visible_paths(request) {
+            layout.add_host_path(&path, access)?;
+        }
+        for (target, path) in LINKS {
+            layout.add_link(target.as_ref(), path.as_ref())?;
+        }
+        for (path, bytes) in FILES {
+            layout.add_file(path.as_ref(), 0o444, bytes)?;
+        }
+        let mut bytes = 0;
+        layout.add_folder(SKILL.as_ref())?;
+        for (path, content, executable) in request.copy.files() {
+            let mode = match executable {
+                Executable::Yes => 0o555,
+                Executable::No => 0o444,
+            };
+            layout.add_file(&Path::new(SKILL).join(path.as_str()), mode, content)?;
+            // A page more for each: files of the scratch file system take whole pages.
+            bytes += content.len() + 8192;
+        }
+        if let Some(host) = request.host {
+            layout.add_file(&host.path(SKILL.as_ref()), 0o444, host.text.as_bytes())?;
+        }
+        let scratch = request.limits.scratch_bytes;
+        let places = ["/tmp", "/run", "/mnt", "/usr"];
+        let mount_point = places.into_iter().find(|path| Path::new(path).is_dir());
+        Ok(Self {
+            mount_point: c_string(mount_point.unwrap_or("/tmp"))?,
+            root_options: c_string(format!("mode=0755,size={}", bytes + 1024 * 1024))?,
+            scratch_options: c_string(format!("mode=0700,size={scratch},nr_inodes=65536"))?,
+            items: layout.items,
+            mounts: layout.mounts,
+            network: request.permissions.network(),
+            program: Program::new(request, SKILL, SCRATCH)?.with_box_rules(request)?,
+        })
+    }
+}
+
+impl Program {
+    /// Prepares a program for a skill and a scratch folder at these paths.
+    pub(super) fn new(request: &Request<'_>, skill: &str, scratch: &str) -> io::Result<Self> {
+        let environment = request.environment(scratch).into_iter();
+        let limits = request.limits;
+        let network = request.permissions.network();
+        let has = |layer| request.report.has(layer);
+        let version = version().unwrap_or(0);
+        let unix_sockets = if version >= VERSION_WITH_SCOPES {
+            UnixSockets::Allowed
+        } else {
+            UnixSockets::Refused
+        };
+        Ok(Self {
+            path: c_string(request.interpreter.path.as_os_str())?,
+            folder: c_string(skill)?,
+            arguments: Strings::new(request.command_line(skill))?,
+            environment: Strings::new(environment.map(|(name, value)| format!("{name}={value}")))?,
+            limits: process_limits(limits),
+            rules: has(Layer::Landlock).then(|| Rules::new(version, network)),
+            filter: has(Layer::Seccomp).then(|| filter(network, unix_sockets)),
+        })
+    }
+
+    pub(super) fn leave_out_process_limit(&mut self) {
+        self.limits
+            .retain(|(resource, ..)| *resource != limit::NPROC);
+    }
+
+    /// Adds rules for the root of the box: everything in it can be read, scratch and granted paths written.
+    fn with_box_rules(mut self, request: &Request<'_>) -> io::Result<Self> {
+        if let Some(rules) = &mut self.rules {
+            rules.allow_folder(c"/".to_owned(), Access::Read);
+            rules.allow_folder(c"/dev".to_owned(), Access::Devices);
+            rules.allow_folder(c_string(SCRATCH)?, Access::Write);
+            for path in request.permissions.write() {
+                add_rule(rules, path, Access::Write)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds rules for a process in the file system of the host.
+    pub(super) fn with_host_rules(
+        mut self,
+        request: &Request<'_>,
+        skill: &Path,
+        scratch: &Path,
+    ) -> io::Result<Self> {
+        if let Some(rules) = &mut self.rules {
+            for (path, access) in visible_paths(request) {
+                add_rule(rules, &path, access)?;
+            }
+            add_rule(rules, skill, Access::Read)?;
+            if let Some(host) = request.host {
+                add_rule(rules, &host.path(skill), Access::Read)?;
+            }
+            add_rule(rules, scratch, Access::Write)?;
+        }
+        Ok(self)
+    }
+}
+
+fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
+    let text = c_string(path.as_os_str())?;
+    if path.is_dir() {
+        rules.allow_folder(text, access);
+    } else {
+        rules.allow_file(text, access);
+    }
+    Ok(())
+}
+
+/// Returns the paths of the host that a run sees.
+fn visible_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
+    let permissions = request.permissions;
+    let mut paths: Vec<(PathBuf, Access)> = Vec::new();
+    let mut add = |path: &Path, access| {
+        if path.symlink_metadata().is_ok() {
+            paths.push((path.to_owned(), access));
+        }
+    };
+    for path in SYSTEM {
+        add(path.as_ref(), Access::Read);
+    }
+    for path in DEVICES {
+        add(path.as_ref(), Access::Devices);
+    }
+    if permissions.network() == Network::Host {
+        for path in NETWORK {
+            add(path.as_ref(), Access::Read);
+        }
+    }
+    let program = &request.interpreter.path;
+    if !SYSTEM.iter().any(|system| program.starts_with(system)) {
+        add(program, Access::Read);
+        // Never the whole folder above `bin`, which can be a home.
+        let bin = program.parent().filter(|folder| folder.ends_with("bin"));
+        for name in bin
+            .and_then(Path::parent)
+            .into_iter()
+            .flat_map(|prefix| BESIDE_BIN.map(|name| prefix.join(name)))
+        {
+            add(&name, Access::Read);
+        }
+    }
+    for path in permissions.read() {
+        add(path, Access::Read);
+    }
+    for path in permissions.write() {
+        add(path, Access::Write);
+    }
+    paths
+}
+
+/// Collects what is in the new root, each folder before what is in it.
+#[derive(Default)]
+struct Layout<'a> {
+    items: Vec<Item<'a>>,
+    mounts: Vec<Mount>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl<'a> Layout<'a> {
+    /// Shows a path of the host. A link of the system is made anew, so that it leads to the same place in the box.
+    fn add_host_path(&mut self, path: &Path, access: Access) -> io::Result<()> {
+        let metadata = fs::symlink_metadata(path)?;
+        let is_system = SYSTEM.iter().any(|system| path == Path::new(system));
+        if metadata.is_symlink() && is_system {
+            return self.add_link(&fs::read_link(path)?, path);
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a path of the host, not of a skill"
+        )]
+        let source = fs::canonicalize(path)?;
+        if source.is_dir() {
+            self.add_folder(path)?;
+        } else {
+            self.add_file(path, 0o444, b"")?;
+        }
+        let attributes = match access {
+            Access::Read => MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_DEVICES,
+            Access::Devices => MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_EXEC,
+            Access::Write => MOUNT_NO_SETUID | MOUNT_NO_DEVICES,
+        };
+        self.mounts.push(Mount {
+            source: c_string(source.as_os_str())?,
+            target: c_string(path.as_os_str())?,
+            attributes,
+        });
+        Ok(())
+    }
+
+    fn add_link(&mut self, target: &Path, path: &Path) -> io::Result<()> {
+        self.add_parent(path)?;
+        self.items.push(Item::Link {
+            target: c_string(target.as_os_str())?,
+            path: c_string(path.as_os_str())?,
+        });
+        Ok(())
+    }
+
+    fn add_file(&mut self, path: &Path, mode: c_uint, bytes: &'a [u8]) -> io::Result<()> {
+        self.add_parent(path)?;
+        self.items
+            .push(Item::File(c_string(path.as_os_str())?, mode, bytes));
+        Ok(())
+    }
+
+    fn add_parent(&mut self, path: &Path) -> io::Result<()> {
+        path.parent()
+            .map_or(Ok(()), |parent| self.add_folder(parent))
+    }
+
+    fn add_folder(&mut self, path: &Path) -> io::Result<()> {
+        let taken = path == Path::new("/") || path == Path::new(SCRATCH);
+        if taken || self.folders.contains(path) {
+            return Ok(());
+        }
+        self.add_parent(path)?;
+        self.folders.insert(path.to_owned());
+        self.items.push(Item::Folder(c_string(path.as_os_str())?));
+        Ok(())
+    }
+}
+
+fn process_limits(limits: &RunLimits) -> Vec<(c_int, u64, u64)> {
+    let cpu = seconds(limits.cpu_time);
+    let fixed = [
+        (limit::DATA, limits.memory_bytes),
+        (limit::NPROC, limits.processes),
+        (limit::NOFILE, limits.open_files),
+        (limit::FSIZE, limits.file_bytes),
+        (limit::CORE, 0),
+        (limit::MSGQUEUE, 0),
+    ];
+    let fixed = fixed.map(|(resource, value)| (resource, value, value));
+    // At the first value comes a signal that says why, at the second the end.
+    let cpu = (limit::CPU, cpu, cpu.saturating_add(1));
+    fixed.into_iter().chain([cpu]).collect()
+}
+
+/// Returns whole seconds, at least one; the longest time means no limit.
+fn seconds(time: Duration) -> u64 {
+    if time == Duration::MAX {
+        libc::RLIM_INFINITY
+    } else {
+        time.as_secs().clamp(1, u64::from(u32::MAX))
+    }
+}
+
+/// Makes a string of C; a NUL in it is an error.
+pub(super) fn c_string(text: impl AsRef<OsStr>) -> io::Result<CString> {
+    CString::new(text.as_ref().as_bytes()).map_err(io::Error::other)
+}

@@ -1,0 +1,109 @@
+//! Which layers this system has: a box is set up once, up to the program.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::landlock::version;
+use super::plan::Plan;
+use super::seccomp::IS_KNOWN;
+use super::spawn::{Streams, launch};
+use super::sys::syscall;
+use crate::copy::SkillCopy;
+use crate::interpreter::Installed;
+use crate::layers::{BoxReport, Layer};
+use crate::limits::RunLimits;
+use crate::permissions::Permissions;
+use crate::process::{Control as _, Input, Request};
+
+/// A program that no box has, so that nothing is run.
+const NO_PROGRAM: &str = "/skillfold-run-probe";
+
+/// Returns which layers this system has. Tried once for each process.
+pub(crate) fn report() -> &'static BoxReport {
+    static REPORT: OnceLock<BoxReport> = OnceLock::new();
+    REPORT.get_or_init(|| {
+        let landlock = version().err().map(|error| {
+            let error = io::Error::from_raw_os_error(error);
+            format!("the kernel has no Landlock, which needs Linux 5.13: {error}")
+        });
+        let seccomp = seccomp_missing();
+        let simple = |layer| match layer {
+            Layer::Landlock => landlock.clone(),
+            Layer::Seccomp => seccomp.clone(),
+            Layer::Namespaces | Layer::ControlGroup | Layer::ResourceLimits => None,
+        };
+        let (namespaces, group) = try_box(&BoxReport::new(simple));
+        BoxReport::new(|layer| match layer {
+            Layer::Namespaces => namespaces.clone(),
+            Layer::ControlGroup => group.clone(),
+            other => simple(other),
+        })
+    })
+}
+
+fn seccomp_missing() -> Option<String> {
+    const GET_ACTION_AVAILABLE: u32 = 2;
+    const KILL_PROCESS: u32 = 0x8000_0000;
+    if !IS_KNOWN {
+        return Some("there is no filter for this processor".to_owned());
+    }
+    let action = KILL_PROCESS;
+    let asked = syscall!(
+        libc::SYS_seccomp,
+        GET_ACTION_AVAILABLE,
+        0,
+        &raw const action
+    );
+    asked
+        .err()
+        .map(|error| io::Error::from_raw_os_error(error).to_string())
+}
+
+/// Sets up a box without a program. Returns why there are no namespaces, and why there is no control group.
+fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
+    let limits = RunLimits::default();
+    let permissions = Permissions::default();
+    let tried = SkillCopy::new([])
+        .map_err(io::Error::other)
+        .and_then(|copy| {
+            let request = Request {
+                copy: &copy,
+                interpreter: Installed {
+                    path: PathBuf::from(NO_PROGRAM),
+                    name: NO_PROGRAM.to_owned(),
+                    arguments: Vec::new(),
+                },
+                script: "",
+                host: None,
+                arguments: &[],
+                input: Input::None,
+                limits: &limits,
+                permissions: &permissions,
+                report: report.clone(),
+            };
+            let plan = Plan::new(&request)?;
+            Ok(launch(&plan, &Streams::new(Input::None)?, &limits))
+        });
+    match tried {
+        Err(error) => (Some(error.to_string()), None),
+        Ok(Err(failure)) if failure.is_program => {
+            let group = (!failure.had_group)
+                .then(|| "this process may not make one that limits memory".to_owned());
+            (None, group)
+        }
+        Ok(Err(failure)) => {
+            let why = format!(
+                "could not {}: {}; unprivileged user namespaces may be switched off",
+                failure.step, failure.error
+            );
+            (Some(why.clone()), Some(why))
+        }
+        // The program cannot have started; if it has, end it.
+        Ok(Ok(boxed)) => {
+            boxed.kill();
+            let _ = boxed.wait();
+            (None, None)
+        }
+    }
+}

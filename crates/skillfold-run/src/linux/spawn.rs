@@ -1,0 +1,364 @@
+//! Starts a process in the box.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use libc::{c_int, c_long};
+
+use super::cgroup::ControlGroup;
+use super::child::{Descriptors, FAILURE_BYTES, FIRST_FREE, Step, USER, first_process};
+use super::plan::Plan;
+use super::sys::{descriptor, null, set_signal_mask, syscall};
+use crate::error::RunError;
+use crate::limits::RunLimits;
+use crate::permissions::Network;
+use crate::process::{Control, ExitStatus, Input, Process, Request};
+
+/// Namespaces that every box has.
+const NAMESPACES: c_int = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP;
+
+/// The user of the host that a box of root runs as: `nobody`.
+const NOBODY: u32 = 65534;
+
+/// Maximum time to set up a box. It takes milliseconds.
+const SETUP_TIME: Duration = Duration::from_secs(10);
+
+/// Why a box could not be set up.
+#[derive(Debug)]
+pub(super) struct SetupFailure {
+    pub(super) step: &'static str,
+    /// Whether everything up to the program itself was set up.
+    pub(super) is_program: bool,
+    /// Whether a control group was made.
+    pub(super) had_group: bool,
+    pub(super) error: io::Error,
+}
+
+impl SetupFailure {
+    fn at(step: &'static str) -> impl Fn(io::Error) -> Self {
+        move |error| Self {
+            step,
+            is_program: false,
+            had_group: false,
+            error,
+        }
+    }
+}
+
+/// Starts a process in the box.
+pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
+    let failed = |failure: SetupFailure| {
+        let message = format!(
+            "Could not start `{}` in the box: {}",
+            request.script, failure.step
+        );
+        RunError::failed_to_start(message, failure.error)
+    };
+    let prepared = SetupFailure::at("prepare the box");
+    let plan = Plan::new(request).map_err(&prepared).map_err(failed)?;
+    let streams = Streams::new(request.input)
+        .map_err(&prepared)
+        .map_err(failed)?;
+    let boxed = launch(&plan, &streams, request.limits).map_err(failed)?;
+    let Streams { host, .. } = streams;
+    Ok(Process {
+        stdin: host.stdin.map(|pipe| Box::new(pipe) as _),
+        stdout: Some(Box::new(host.stdout)),
+        stderr: Some(Box::new(host.stderr)),
+        control: Arc::new(boxed),
+    })
+}
+
+/// Standard input, output and error: the ends of the process, and those of the host.
+#[derive(Debug)]
+pub(super) struct Streams {
+    stdin: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+    host: HostStreams,
+}
+
+#[derive(Debug)]
+struct HostStreams {
+    stdin: Option<PipeWriter>,
+    stdout: PipeReader,
+    stderr: PipeReader,
+}
+
+impl Streams {
+    pub(super) fn new(input: Input<'_>) -> io::Result<Self> {
+        let (stdout, stdout_end) = io::pipe()?;
+        let (stderr, stderr_end) = io::pipe()?;
+        let (stdin_end, stdin): (OwnedFd, _) = match input {
+            Input::None => (
+                OpenOptions::new().read(true).open("/dev/null")?.into(),
+                None,
+            ),
+            Input::Bytes(bytes) => (memory_file(bytes)?, None),
+            Input::Pipe => {
+                let (end, pipe) = io::pipe()?;
+                (end.into(), Some(pipe))
+            }
+        };
+        Ok(Self {
+            stdin: lift(stdin_end)?,
+            stdout: lift(stdout_end.into())?,
+            stderr: lift(stderr_end.into())?,
+            host: HostStreams {
+                stdin,
+                stdout,
+                stderr,
+            },
+        })
+    }
+}
+
+/// Returns a file in memory with these bytes. A pipe would need a thread that writes it, and a signal may end the host
+/// when the process does not read it.
+fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = syscall!(libc::SYS_memfd_create, c"stdin".as_ptr(), libc::MFD_CLOEXEC)
+        .map_err(io::Error::from_raw_os_error)?;
+    let mut file = fs::File::from(owned(fd));
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+fn owned(fd: c_long) -> OwnedFd {
+    // SAFETY: the kernel has just returned it, and nothing else has it.
+    unsafe { OwnedFd::from_raw_fd(descriptor(fd)) }
+}
+
+/// Moves a descriptor above the fixed numbers that a new process uses.
+fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
+    if fd.as_raw_fd() >= FIRST_FREE {
+        return Ok(fd);
+    }
+    let (raw, command, first) = (
+        fd.as_raw_fd(),
+        libc::F_DUPFD_CLOEXEC,
+        c_long::from(FIRST_FREE),
+    );
+    let lifted = syscall!(libc::SYS_fcntl, raw, command, first);
+    lifted.map(owned).map_err(io::Error::from_raw_os_error)
+}
+
+/// A box that has started its program.
+#[derive(Debug)]
+pub(super) struct Boxed {
+    /// The first process.
+    process: OwnedFd,
+    status: Mutex<PipeReader>,
+    ended: Mutex<Option<ExitStatus>>,
+    /// The box ends when this is closed: with the host, whatever ends it.
+    _lifeline: PipeWriter,
+    group: Mutex<Option<ControlGroup>>,
+}
+
+/// Sets up a box, and returns when its program has started.
+pub(super) fn launch(
+    plan: &Plan<'_>,
+    streams: &Streams,
+    limits: &RunLimits,
+) -> Result<Boxed, SetupFailure> {
+    let failed = SetupFailure::at("open pipes");
+    let pipe = || -> io::Result<(PipeReader, PipeWriter)> { io::pipe() };
+    let (mut setup, setup_end) = pipe().map_err(&failed)?;
+    let (status, status_end) = pipe().map_err(&failed)?;
+    let (lifeline_end, lifeline) = pipe().map_err(&failed)?;
+    let (go_on_end, mut go_on) = pipe().map_err(&failed)?;
+    let ends = [
+        setup_end.into(),
+        status_end.into(),
+        lifeline_end.into(),
+        go_on_end.into(),
+    ];
+    let [setup_end, status_end, lifeline_end, go_on_end] = ends.map(lift);
+    let (setup_end, status_end) = (setup_end.map_err(&failed)?, status_end.map_err(&failed)?);
+    let (lifeline_end, go_on_end) = (lifeline_end.map_err(&failed)?, go_on_end.map_err(&failed)?);
+    let descriptors = Descriptors {
+        stdin: streams.stdin.as_raw_fd(),
+        stdout: streams.stdout.as_raw_fd(),
+        stderr: streams.stderr.as_raw_fd(),
+        setup: setup_end.as_raw_fd(),
+        status: status_end.as_raw_fd(),
+        lifeline: lifeline_end.as_raw_fd(),
+        go_on: go_on_end.as_raw_fd(),
+    };
+    let (pid, process) = clone(plan, descriptors).map_err(SetupFailure::at("make namespaces"))?;
+    drop((setup_end, status_end, lifeline_end));
+    let boxed = Boxed {
+        process,
+        status: Mutex::new(status),
+        ended: Mutex::new(None),
+        _lifeline: lifeline,
+        group: Mutex::new(None),
+    };
+    let started = map_users(pid)
+        .and_then(|()| go_on.write_all(&[1]))
+        .map_err(SetupFailure::at("map users"))
+        .and_then(|()| {
+            // Takes the kernel some milliseconds, in which the box sets itself up.
+            *locked(&boxed.group) = ControlGroup::with_process(limits, pid).ok();
+            go_on
+                .write_all(&[1])
+                .map_err(SetupFailure::at("start the program"))
+        })
+        .and_then(|()| wait_for_program(&mut setup));
+    // Only now: writing to a pipe that nobody reads could end the host.
+    drop(go_on_end);
+    if let Err(mut failure) = started {
+        failure.had_group = locked(&boxed.group).is_some();
+        boxed.kill();
+        let _ = boxed.wait();
+        return Err(failure);
+    }
+    Ok(boxed)
+}
+
+/// Makes the first process of a box, in namespaces of its own. It is a copy of the thread that calls this.
+fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedFd)> {
+    let mut copies = vec![-1; plan.mounts.len()];
+    let network = match plan.network {
+        Network::None => libc::CLONE_NEWNET,
+        Network::Host => 0,
+    };
+    // Without a signal at its end, no handler of the host notices it, and no `wait` for any child takes its status.
+    let flags = c_long::from(NAMESPACES | network | libc::CLONE_PIDFD);
+    let mut process: c_int = -1;
+    let blocked = set_signal_mask(&u64::MAX);
+    let cloned = syscall!(
+        libc::SYS_clone,
+        flags,
+        null(),
+        &raw mut process,
+        null(),
+        null()
+    );
+    if cloned == Ok(0) {
+        first_process(plan, descriptors, &mut copies);
+    }
+    set_signal_mask(&blocked);
+    let pid = cloned.map_err(io::Error::from_raw_os_error)?;
+    Ok((descriptor(pid), owned(c_long::from(process))))
+}
+
+/// Maps the user of the box to an unprivileged one of the host: `nobody` for root, else the user who starts it.
+///
+/// The kernel does not count processes of the real root, so its own user would have no limit of processes.
+fn map_users(pid: c_int) -> io::Result<()> {
+    // SAFETY: these calls cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let map = |file: &str, text: &str| {
+        let path = format!("/proc/{pid}/{file}");
+        OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .write_all(text.as_bytes())
+    };
+    if user == 0 && map("uid_map", &format!("{USER} {NOBODY} 1")).is_ok() {
+        return map("gid_map", &format!("{USER} {NOBODY} 1"));
+    }
+    map("uid_map", &format!("{USER} {user} 1"))?;
+    map("setgroups", "deny")?;
+    map("gid_map", &format!("{USER} {group} 1"))
+}
+
+/// Waits until the program has started or a step has failed.
+fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
+    if !is_ready(setup) {
+        let late = io::Error::from(io::ErrorKind::TimedOut);
+        return Err(SetupFailure::at("set up the box in time")(late));
+    }
+    let mut sent = Vec::new();
+    let read = setup.take(FAILURE_BYTES as u64).read_to_end(&mut sent);
+    read.map_err(SetupFailure::at("wait for the program"))?;
+    let [step, a, b, c, d] = *sent else {
+        return Ok(());
+    };
+    Err(SetupFailure {
+        step: Step::describe(step),
+        is_program: step == Step::Execute as u8,
+        had_group: false,
+        error: io::Error::from_raw_os_error(c_int::from_ne_bytes([a, b, c, d])),
+    })
+}
+
+/// Waits until a pipe can be read or was closed; a file system that does not answer may hold a box up.
+fn is_ready(pipe: &PipeReader) -> bool {
+    let mut watched = libc::pollfd {
+        fd: pipe.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let deadline = Instant::now() + SETUP_TIME;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX);
+        // SAFETY: one descriptor, as it says.
+        match unsafe { libc::poll(&raw mut watched, 1, left) } {
+            0 => return false,
+            1.. => return true,
+            // A signal of the host.
+            _ => {}
+        }
+    }
+}
+
+impl Control for Boxed {
+    fn kill(&self) {
+        let process = self.process.as_raw_fd();
+        let _ = syscall!(
+            libc::SYS_pidfd_send_signal,
+            process,
+            libc::SIGKILL,
+            null(),
+            0
+        );
+    }
+
+    fn wait(&self) -> io::Result<ExitStatus> {
+        let mut ended = locked(&self.ended);
+        if let Some(status) = *ended {
+            return Ok(status);
+        }
+        let process = self.process.as_raw_fd();
+        let (kind, options) = (libc::P_PIDFD, libc::WEXITED | libc::__WALL);
+        loop {
+            match syscall!(libc::SYS_waitid, kind, process, null(), options, null()) {
+                Err(libc::EINTR) => {}
+                Err(error) => return Err(io::Error::from_raw_os_error(error)),
+                Ok(_) => break,
+            }
+        }
+        let mut sent = [0; 4];
+        let status = match locked(&self.status).read_exact(&mut sent) {
+            Ok(()) => exit_status(c_int::from_ne_bytes(sent)),
+            // The first process was killed, and all others with it.
+            Err(_) => ExitStatus::Signalled(libc::SIGKILL),
+        };
+        locked(&self.group).take();
+        *ended = Some(status);
+        Ok(status)
+    }
+}
+
+fn exit_status(status: c_int) -> ExitStatus {
+    if libc::WIFSIGNALED(status) {
+        ExitStatus::Signalled(libc::WTERMSIG(status))
+    } else {
+        ExitStatus::Exited(libc::WEXITSTATUS(status))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

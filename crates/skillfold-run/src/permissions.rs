@@ -1,0 +1,132 @@
+//! What a run may use beyond its skill and its scratch folder. By default nothing.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{RunError, RunErrorKind};
+
+/// Variables that the box sets itself, or that change how programs are loaded.
+const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
+
+/// Prefixes of variables that change how programs are loaded.
+const RESERVED_PREFIXES: [&str; 3] = ["LD_", "DYLD_", "GLIBC_"];
+
+/// Whether a run may use the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Network {
+    /// No sockets but pairs within the box.
+    #[default]
+    None,
+    /// The network of the host, its loopback included.
+    Host,
+}
+
+/// What a person has granted to a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    network: Network,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    environment: Vec<(String, String)>,
+}
+
+impl Permissions {
+    /// Grants the network of the host.
+    #[must_use]
+    pub fn with_network(mut self) -> Self {
+        self.network = Network::Host;
+        self
+    }
+
+    /// Grants reading a file or folder of the host, at its own path.
+    #[must_use]
+    pub fn with_read(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read.push(path.into());
+        self
+    }
+
+    /// Grants reading and writing a file or folder of the host, at its own path.
+    ///
+    /// A run that root starts has the rights of an unprivileged user; the folder must be writable for everyone.
+    #[must_use]
+    pub fn with_write(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write.push(path.into());
+        self
+    }
+
+    /// Grants an environment variable and its value.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Returns whether the network is granted.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// Returns the paths that may be read.
+    pub fn read(&self) -> &[PathBuf] {
+        &self.read
+    }
+
+    /// Returns the paths that may be written.
+    pub fn write(&self) -> &[PathBuf] {
+        &self.write
+    }
+
+    /// Returns the environment variables.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// Refuses what cannot be granted.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        let refused =
+            |message: String, hint| Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+        for (name, value) in &self.environment {
+            let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            if name.is_empty() || !name.bytes().all(is_word) || value.contains('\0') {
+                let hint = "A name has letters, digits and `_`, a value no NUL";
+                return refused(format!("Not an environment variable: `{name}`"), hint);
+            }
+            if RESERVED.contains(&name.as_str())
+                || RESERVED_PREFIXES
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix))
+            {
+                let hint = "The box sets it, or it changes how programs are loaded; leave it out";
+                return refused(format!("Variable cannot be granted: `{name}`"), hint);
+            }
+        }
+        for path in self.read.iter().chain(&self.write) {
+            if !is_grantable(path) {
+                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none in `/proc`, `/sys`, `/dev`, `/skill` or `/language-host`";
+                return refused(
+                    format!("Path cannot be granted: `{}`", path.display()),
+                    hint,
+                );
+            }
+            if path.symlink_metadata().is_err() {
+                let message = format!("Granted path does not exist: `{}`", path.display());
+                return refused(message, "Create it first, or leave it out");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_grantable(path: &Path) -> bool {
+    use std::path::Component;
+    let plain = path
+        .components()
+        .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+    let taken = ["/proc", "/sys", "/dev", "/skill", "/language-host"];
+    path.is_absolute()
+        && plain
+        && path.parent().is_some()
+        && path != Path::new("/tmp")
+        && !taken.iter().any(|taken| path.starts_with(taken))
+        && !path.as_os_str().as_encoded_bytes().contains(&0)
+}

@@ -1,0 +1,136 @@
+//! A started process, whichever way it was started.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::copy::SkillCopy;
+use crate::interpreter::Installed;
+use crate::layers::BoxReport;
+use crate::limits::RunLimits;
+use crate::permissions::Permissions;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    Exited(i32),
+    Signalled(i32),
+}
+
+/// A program of this crate that runs in place of a script and gets its path as the first argument. It is beside the
+/// skill and not in it: the skill in the box is the one that was looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LanguageHost {
+    /// The name of its file.
+    pub(crate) file: &'static str,
+    pub(crate) text: &'static str,
+    /// The programs that can run it, each with its arguments, the preferred one first.
+    pub(crate) interpreters: &'static [&'static [&'static str]],
+}
+
+impl LanguageHost {
+    /// The folder of its file, beside that of the skill.
+    pub(crate) const FOLDER: &'static str = "language-host";
+
+    /// Returns the path of its file, for a skill at this path.
+    pub(crate) fn path(&self, skill: &Path) -> PathBuf {
+        skill.with_file_name(Self::FOLDER).join(self.file)
+    }
+}
+
+/// Everything a process is started from.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) copy: &'a SkillCopy,
+    pub(crate) interpreter: Installed,
+    /// The path of the script inside the skill.
+    pub(crate) script: &'a str,
+    pub(crate) host: Option<LanguageHost>,
+    pub(crate) arguments: &'a [String],
+    pub(crate) input: Input<'a>,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "enforced on Linux alone")
+    )]
+    pub(crate) limits: &'a RunLimits,
+    pub(crate) permissions: &'a Permissions,
+    pub(crate) report: BoxReport,
+}
+
+impl Request<'_> {
+    /// Returns the arguments of the process, its own name first, for a skill in `folder`.
+    pub(crate) fn command_line(&self, folder: &str) -> Vec<String> {
+        let mut words = vec![self.interpreter.name.clone()];
+        words.extend(self.interpreter.arguments.iter().cloned());
+        let host = self.host.map(|host| host.path(folder.as_ref()));
+        words.extend(host.map(|path| path.to_string_lossy().into_owned()));
+        words.push(format!("{folder}/{}", self.script));
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+
+    /// Returns the environment for a process with this home, which is also its folder for temporary files.
+    pub(crate) fn environment(&self, home: &str) -> Vec<(String, String)> {
+        let mut folders: Vec<String> = Vec::new();
+        let own = self.interpreter.path.parent().map(PathBuf::from);
+        folders.extend(own.map(|folder| folder.to_string_lossy().into_owned()));
+        folders.extend(["/usr/bin", "/bin"].map(str::to_owned));
+        folders.dedup();
+        let fixed = [
+            ("PATH", folders.join(":")),
+            ("HOME", home.to_owned()),
+            ("TMPDIR", home.to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+        ];
+        let fixed = fixed
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let granted = self.permissions.environment().iter().cloned();
+        fixed.chain(granted).collect()
+    }
+}
+
+/// What standard input is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input<'a> {
+    /// Empty.
+    None,
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// A pipe that the host writes to.
+    Pipe,
+}
+
+/// Ends a process and waits for it, from any thread.
+pub(crate) trait Control: fmt::Debug + Send + Sync {
+    /// Ends the process and everything it started, as far as the layers allow.
+    fn kill(&self);
+
+    /// Waits until the process has ended.
+    fn wait(&self) -> io::Result<ExitStatus>;
+}
+
+/// A started process. Dropping it ends the process.
+pub(crate) struct Process {
+    pub(crate) stdin: Option<Box<dyn Write + Send>>,
+    pub(crate) stdout: Option<Box<dyn Read + Send>>,
+    pub(crate) stderr: Option<Box<dyn Read + Send>>,
+    pub(crate) control: Arc<dyn Control>,
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Process")
+            .field("control", &self.control)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.control.kill();
+        let _ = self.control.wait();
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs a script, within limits, and returns what it said.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use skillfold_core::name::ResourcePath;
+
+use crate::copy::SkillCopy;
+use crate::error::{RunError, RunErrorKind};
+use crate::interpreter;
+use crate::layers::{Accept, BoxReport, Layer};
+use crate::limits::RunLimits;
+use crate::permissions::Permissions;
+use crate::process::{Input, LanguageHost, Process, Request};
+use crate::running::Running;
+use crate::scripts::script;
+use crate::supervise::{Cancel, Observer, Outcome, Stream, Supervision};
+
+/// Returns which layers of the box this system has. The first call tries them.
+pub fn layers() -> BoxReport {
+    #[cfg(target_os = "linux")]
+    return crate::linux::report::report().clone();
+    #[cfg(not(target_os = "linux"))]
+    BoxReport::new(|_| Some("it exists on Linux alone".to_owned()))
+}
+
+/// The folders in which interpreters are looked up unless the host says otherwise.
+pub const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/// A script and everything it is run with.
+pub struct Run<'a> {
+    copy: &'a SkillCopy,
+    script: &'a ResourcePath,
+    host: Option<LanguageHost>,
+    arguments: Vec<String>,
+    input: Option<Vec<u8>>,
+    limits: RunLimits,
+    permissions: Permissions,
+    accept: Accept,
+    search: Vec<PathBuf>,
+    cancel: Cancel,
+    observer: Option<Observer<'a>>,
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Run")
+            .field("script", &self.script)
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Creates a run without arguments, input and permissions, and with the default limits. Interpreters are looked up in
+    /// the [`SYSTEM_FOLDERS`].
+    pub fn new(copy: &'a SkillCopy, script: &'a ResourcePath) -> Self {
+        Self {
+            copy,
+            script,
+            host: None,
+            arguments: Vec::new(),
+            input: None,
+            limits: RunLimits::default(),
+            permissions: Permissions::default(),
+            accept: Accept::default(),
+            search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
+            cancel: Cancel::default(),
+            observer: None,
+        }
+    }
+
+    /// Sets the arguments, which reach the script as they are: there is no shell.
+    #[must_use]
+    pub fn with_arguments(
+        mut self,
+        arguments: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets a program that runs in place of the script.
+    pub(crate) fn with_language_host(mut self, host: LanguageHost) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// Sets the bytes of standard input.
+    #[must_use]
+    pub fn with_input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets what the run may use beyond its skill.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// Sets the layers of the box that may be missing.
+    #[must_use]
+    pub fn with_accepted(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// Sets the folders that interpreters are looked up in.
+    #[must_use]
+    pub fn with_search_path(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.search = folders.into_iter().collect();
+        self
+    }
+
+    /// Sets the token that ends the run.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Sets a function that receives output as it comes, within the limit.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl FnMut(Stream, &[u8]) + 'a) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Runs the script and returns when it and everything it started have ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the script did not start. What ended it later is in the outcome.
+    pub fn run(mut self) -> Result<Outcome, RunError> {
+        let observer = self.observer.take();
+        let started = Instant::now();
+        let process = self.spawn(match &self.input {
+            Some(bytes) => Input::Bytes(bytes),
+            None => Input::None,
+        })?;
+        Supervision::new(&self.limits, &self.cancel, started)
+            .with_observer(observer)
+            .until_end(process)
+            .map_err(|error| RunError::failed_to_start("Could not follow the script", error))
+    }
+
+    /// Starts the script as a long-lived process with pipes, such as a server that speaks over them. It has no limit of
+    /// time or output; those of memory, processes and files hold.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the script did not start.
+    pub fn start(mut self) -> Result<Running, RunError> {
+        // A server may run for days; what it computes is no fault.
+        self.limits.cpu_time = Duration::MAX;
+        self.spawn(Input::Pipe).map(Running::new)
+    }
+
+    fn spawn(&self, input: Input<'_>) -> Result<Process, RunError> {
+        self.check_arguments()?;
+        self.permissions.check()?;
+        let candidates = match self.host {
+            Some(host) => interpreter::programs(host.interpreters),
+            None => script(self.copy, self.script)?.interpreters,
+        };
+        let interpreter = interpreter::find(&candidates, &self.search, self.script)?;
+        let report = layers();
+        if let Some(state) = report.refusal(&self.accept) {
+            return Err(RunError::box_unavailable(state));
+        }
+        let request = Request {
+            copy: self.copy,
+            interpreter,
+            script: self.script.as_str(),
+            host: self.host,
+            arguments: &self.arguments,
+            input,
+            limits: &self.limits,
+            permissions: &self.permissions,
+            report,
+        };
+        if request.report.has(Layer::Namespaces) {
+            #[cfg(target_os = "linux")]
+            return crate::linux::spawn(&request);
+        }
+        crate::plain::spawn(&request)
+    }
+
+    fn check_arguments(&self) -> Result<(), RunError> {
+        let refused = |kind, message: String, hint| Err(RunError::new(kind, message, hint));
+        let (count, limits) = (self.arguments.len(), &self.limits);
+        let bytes: usize = self.arguments.iter().map(String::len).sum();
+        let input = self.input.as_ref().map_or(0, Vec::len);
+        if count > limits.arguments {
+            let message = format!(
+                "Script got {count} arguments, the limit is {}",
+                limits.arguments
+            );
+            let hint = "Give fewer, or give them on standard input";
+            return refused(RunErrorKind::TooManyArguments, message, hint);
+        }
+        if bytes > limits.argument_bytes {
+            let max = limits.argument_bytes;
+            let message = format!("Arguments of the script have {bytes} bytes, the limit is {max}");
+            let hint = "Give shorter ones, or give them on standard input";
+            return refused(RunErrorKind::ArgumentsTooLong, message, hint);
+        }
+        if input > limits.input_bytes {
+            let max = limits.input_bytes;
+            let message = format!("Input of the script has {input} bytes, the limit is {max}");
+            let hint = "Give less, or grant reading a file";
+            return refused(RunErrorKind::InputTooLarge, message, hint);
+        }
+        if self
+            .arguments
+            .iter()
+            .any(|argument| argument.contains('\0'))
+        {
+            let message = "An argument of the script has a NUL character".to_owned();
+            let hint = "Give it on standard input";
+            return refused(RunErrorKind::NotPermitted, message, hint);
+        }
+        Ok(())
+    }
+}

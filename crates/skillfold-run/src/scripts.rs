@@ -1,0 +1,111 @@
+//! The scripts of a skill.
+
+use skillfold_core::name::ResourcePath;
+
+use crate::copy::SkillCopy;
+use crate::error::{RunError, RunErrorKind};
+use crate::interpreter::{self, Interpreter};
+
+/// The folder whose files are scripts.
+const FOLDER: &str = "scripts/";
+
+/// A script of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Script {
+    /// The path inside the skill.
+    pub path: ResourcePath,
+    /// The programs that can run it, the preferred one first; empty if none is known.
+    pub interpreters: Vec<Interpreter>,
+}
+
+/// A script that a skill declares and that cannot be run, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnusableScript {
+    /// The path as the skill declares it.
+    pub path: String,
+    /// Why it cannot be run.
+    pub reason: &'static str,
+}
+
+/// The scripts of a skill, and those that cannot be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scripts {
+    /// The scripts, ordered by path.
+    pub scripts: Vec<Script>,
+    /// What cannot be run, and why.
+    pub unusable: Vec<UnusableScript>,
+}
+
+/// Lists the files below `scripts/` and those that the frontmatter declares.
+///
+/// ```
+/// use skillfold_run::{SkillCopy, scripts};
+///
+/// let copy = SkillCopy::new([
+///     ("scripts/fill.py".parse()?, b"print('ok')".to_vec()),
+///     ("scripts/data.csv".parse()?, b"1,2".to_vec()),
+/// ])?;
+/// let listed = scripts(&copy, ["tool.sh"]);
+/// assert_eq!(listed.scripts[0].interpreters[0].program, "python3");
+/// assert_eq!(listed.unusable[0].reason, "It is not a file of the skill");
+/// assert_eq!(listed.unusable[1].reason, "No program is known for it: it has no `#!` line and no known extension");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn scripts<'a>(copy: &SkillCopy, declared: impl IntoIterator<Item = &'a str>) -> Scripts {
+    let mut listed = Scripts::default();
+    let in_folder = |path: &&ResourcePath| path.as_str().starts_with(FOLDER);
+    let mut paths: Vec<ResourcePath> = copy.paths().filter(in_folder).cloned().collect();
+    for text in declared {
+        let path = text.strip_prefix("./").unwrap_or(text);
+        match path.parse::<ResourcePath>() {
+            Ok(path) if copy.file(&path).is_some() => paths.push(path),
+            Ok(_) => listed.push_unusable(text, "It is not a file of the skill"),
+            Err(_) => listed.push_unusable(text, "It is not a path inside the skill"),
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    for path in paths {
+        match script(copy, &path) {
+            Ok(script) => listed.scripts.push(script),
+            Err(_) => listed.push_unusable(path.as_str(), NO_PROGRAM),
+        }
+    }
+    listed
+}
+
+const NO_PROGRAM: &str = "No program is known for it: it has no `#!` line and no known extension";
+
+impl Scripts {
+    fn push_unusable(&mut self, path: &str, reason: &'static str) {
+        self.unusable.push(UnusableScript {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+}
+
+/// Returns one script of a skill.
+///
+/// # Errors
+///
+/// Fails with `not_a_script` if the skill has no such file or no program is known that runs it.
+pub fn script(copy: &SkillCopy, path: &ResourcePath) -> Result<Script, RunError> {
+    let refused = |message, hint| Err(RunError::new(RunErrorKind::NotAScript, message, hint));
+    let Some(bytes) = copy.file(path) else {
+        let hint = "Check the path against the list of the skill's scripts";
+        return refused(format!("The skill has no file `{path}`"), hint);
+    };
+    let interpreters = interpreter::candidates(path, bytes);
+    if interpreters.is_empty() {
+        let hint = "Add a first line such as `#!/usr/bin/env python3`, or a known extension";
+        return refused(format!("No program is known that runs `{path}`"), hint);
+    }
+    Ok(Script {
+        path: path.clone(),
+        interpreters,
+    })
+}

@@ -1,0 +1,271 @@
+//! Follows a process until it ends or reaches a limit, and collects its output.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::limits::RunLimits;
+use crate::process::{ExitStatus, Process};
+
+/// Bytes that are read from a pipe at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// Chunks that wait for the observer, of both pipes together.
+const QUEUE: usize = 4;
+
+/// How often cancellation is looked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long the pipes of an ended process may stay open: one that left its group can hold them.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Ends a run from another thread.
+///
+/// ```
+/// let cancel = skillfold_run::Cancel::default();
+/// cancel.clone().cancel();
+/// assert!(cancel.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Ends the runs that have this token.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A stream that a script writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum End {
+    /// The script ended with this code.
+    Exited(i32),
+    /// A signal ended the script.
+    Signalled(i32),
+    /// It ran longer than its time limit.
+    Timeout,
+    /// It wrote more than its limit.
+    OutputTooLarge,
+    /// A process used more CPU time than its limit.
+    CpuTimeExceeded,
+    /// A process wrote a file larger than its limit.
+    FileTooLarge,
+    /// The host cancelled it.
+    Cancelled,
+}
+
+impl End {
+    /// Returns the code, such as `timeout`, stable across releases.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Exited(_) => "exited",
+            Self::Signalled(_) => "signalled",
+            Self::Timeout => "timeout",
+            Self::OutputTooLarge => "output_too_large",
+            Self::CpuTimeExceeded => "cpu_time_exceeded",
+            Self::FileTooLarge => "file_too_large",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    fn from_status(status: ExitStatus) -> Self {
+        // The same numbers on every system that has these signals.
+        const CPU_TIME: i32 = 24;
+        const FILE_SIZE: i32 = 25;
+        match status {
+            ExitStatus::Exited(code) => Self::Exited(code),
+            ExitStatus::Signalled(CPU_TIME) => Self::CpuTimeExceeded,
+            ExitStatus::Signalled(FILE_SIZE) => Self::FileTooLarge,
+            ExitStatus::Signalled(signal) => Self::Signalled(signal),
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Standard output, up to the limit.
+    pub stdout: Vec<u8>,
+    /// Standard error, up to the limit.
+    pub stderr: Vec<u8>,
+    /// Time from start to end.
+    pub duration: Duration,
+}
+
+impl Outcome {
+    /// Returns whether the script ended by itself with code 0.
+    pub fn is_success(&self) -> bool {
+        self.end == End::Exited(0)
+    }
+
+    /// Returns standard output as text; bytes that are not UTF-8 become `�`.
+    pub fn stdout_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.stdout)
+    }
+
+    /// Returns standard error as text; bytes that are not UTF-8 become `�`.
+    pub fn stderr_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.stderr)
+    }
+}
+
+/// Receives output as it comes, within the limit.
+pub(crate) type Observer<'a> = Box<dyn FnMut(Stream, &[u8]) + 'a>;
+
+/// What the threads of a run report.
+enum Event {
+    Output(Stream, Vec<u8>),
+    Closed,
+    Ended(ExitStatus),
+}
+
+/// Collects the output of a process until it ends or reaches a limit.
+pub(crate) struct Supervision<'a> {
+    limits: &'a RunLimits,
+    cancel: &'a Cancel,
+    observer: Option<Observer<'a>>,
+    started: Instant,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    /// What ended the run before it ended by itself.
+    limit: Option<End>,
+}
+
+impl<'a> Supervision<'a> {
+    pub(crate) fn new(limits: &'a RunLimits, cancel: &'a Cancel, started: Instant) -> Self {
+        Self {
+            limits,
+            cancel,
+            observer: None,
+            started,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            limit: None,
+        }
+    }
+
+    pub(crate) fn with_observer(mut self, observer: Option<Observer<'a>>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Returns when the process and its output have ended. Fails, and ends the process, if no threads can be started.
+    pub(crate) fn until_end(mut self, mut process: Process) -> io::Result<Outcome> {
+        let (events, received) = sync_channel(QUEUE);
+        let pipes = [
+            (Stream::Stdout, process.stdout.take()),
+            (Stream::Stderr, process.stderr.take()),
+        ];
+        for (stream, pipe) in pipes {
+            let events = events.clone();
+            thread::Builder::new().spawn(move || forward(stream, pipe, &events))?;
+        }
+        let control = Arc::clone(&process.control);
+        thread::Builder::new().spawn(move || {
+            // A process that cannot be waited for has ended.
+            let status = control.wait().unwrap_or(ExitStatus::Signalled(9));
+            let _ = events.send(Event::Ended(status));
+        })?;
+        let status = self.collect(&process, &received);
+        // Frees threads that wait for room in the queue.
+        drop(received);
+        drop(process);
+        Ok(Outcome {
+            end: self.limit.unwrap_or_else(|| End::from_status(status)),
+            stdout: self.stdout,
+            stderr: self.stderr,
+            duration: self.started.elapsed(),
+        })
+    }
+
+    /// Receives output until the process has ended and its pipes are closed.
+    fn collect(&mut self, process: &Process, received: &Receiver<Event>) -> ExitStatus {
+        let (mut status, mut open, mut patience) = (None, 2, None);
+        loop {
+            match received.recv_timeout(POLL) {
+                Ok(Event::Output(stream, bytes)) => self.take(stream, &bytes),
+                Ok(Event::Closed) => open -= 1,
+                Ok(Event::Ended(ended)) => {
+                    status = Some(ended);
+                    patience = Some(Instant::now() + GRACE);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => open = 0,
+            }
+            if self.limit.is_none() && status.is_none() {
+                self.check_time();
+            }
+            if self.limit.is_some() {
+                process.control.kill();
+            }
+            let is_over = patience.is_some_and(|patience| Instant::now() > patience);
+            if let Some(status) = status
+                && (open == 0 || is_over)
+            {
+                return status;
+            }
+        }
+    }
+
+    fn check_time(&mut self) {
+        if self.cancel.is_cancelled() {
+            self.limit = Some(End::Cancelled);
+        } else if self.started.elapsed() >= self.limits.wall_time {
+            self.limit = Some(End::Timeout);
+        }
+    }
+
+    /// Keeps output up to the limit; what exceeds it ends the run.
+    fn take(&mut self, stream: Stream, bytes: &[u8]) {
+        let left = self.limits.output_bytes - self.stdout.len() - self.stderr.len();
+        let kept = &bytes[..bytes.len().min(left)];
+        if kept.len() < bytes.len() && self.limit.is_none() {
+            self.limit = Some(End::OutputTooLarge);
+        }
+        match stream {
+            Stream::Stdout => self.stdout.extend_from_slice(kept),
+            Stream::Stderr => self.stderr.extend_from_slice(kept),
+        }
+        if let Some(observer) = self.observer.as_mut().filter(|_| !kept.is_empty()) {
+            observer(stream, kept);
+        }
+    }
+}
+
+/// Sends what comes from a pipe, until it is closed or nobody receives.
+fn forward(stream: Stream, pipe: Option<Box<dyn Read + Send>>, events: &SyncSender<Event>) {
+    let mut buffer = vec![0; CHUNK];
+    if let Some(mut pipe) = pipe {
+        while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+            let bytes = buffer[..count].to_vec();
+            if events.send(Event::Output(stream, bytes)).is_err() {
+                return;
+            }
+        }
+    }
+    let _ = events.send(Event::Closed);
+}

@@ -1,0 +1,252 @@
+//! Requests to a process that speaks JSON-RPC over its standard input and output, one message a line.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::text::ellipsize;
+
+use super::lines::{LastWords, Line, MAX_LINE, read_lines};
+use super::options::ToolsetOptions;
+use crate::error::{RunError, RunErrorKind};
+use crate::run::Run;
+use crate::running::Running;
+use crate::supervise::Cancel;
+
+/// How often cancellation is looked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long a process may live, and keep standard error open, after it closed standard output.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Messages that wait to be written.
+const QUEUE: usize = 16;
+
+/// Characters of a line that an error shows.
+const SHOWN: usize = 200;
+
+/// The code of an answer to a method that does not exist.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// An error that the process answered.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) message: String,
+}
+
+/// A started process. Dropping it ends the process, and with it the threads at its pipes.
+#[derive(Debug)]
+pub(super) struct Connection {
+    running: Running,
+    requests: SyncSender<Vec<u8>>,
+    lines: Receiver<Line>,
+    words: LastWords,
+    file: ResourcePath,
+    time: Duration,
+    cancel: Cancel,
+    last_id: u64,
+}
+
+impl Connection {
+    /// Starts a process.
+    pub(super) fn start(
+        run: Run<'_>,
+        file: &ResourcePath,
+        options: &ToolsetOptions,
+    ) -> Result<Self, RunError> {
+        let failed = |error| RunError::failed_to_start(format!("Could not start `{file}`"), error);
+        let mut running = run.start()?;
+        let pipes = (
+            running.take_stdin(),
+            running.take_stdout(),
+            running.take_stderr(),
+        );
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(failed(io::Error::other("the process has no pipes")));
+        };
+        let (requests, messages) = sync_channel(QUEUE);
+        let write = move || write_messages(stdin, &messages);
+        thread::Builder::new().spawn(write).map_err(failed)?;
+        Ok(Self {
+            running,
+            requests,
+            lines: read_lines(stdout).map_err(failed)?,
+            words: LastWords::listen(stderr).map_err(failed)?,
+            file: file.clone(),
+            time: options.limits().wall_time,
+            cancel: options.cancel().clone(),
+            last_id: 0,
+        })
+    }
+
+    /// Returns when a request that is sent now must be answered.
+    pub(super) fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        // A time that the clock does not have is a year.
+        now.checked_add(self.time)
+            .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+    }
+
+    /// Sends a message that has no answer.
+    pub(super) fn notify(&self, method: &str) -> Result<(), RunError> {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method }))
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// After an error the process is of no use.
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Result<Value, Refused>, RunError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        loop {
+            let line = self.receive(method, deadline)?;
+            let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
+                let text = String::from_utf8_lossy(&line);
+                let what = format!(
+                    "wrote a line that is no message: `{}`",
+                    ellipsize(&text, SHOWN)
+                );
+                return Err(self.failed(&what, "Let it write messages alone to standard output, and all else to standard error"));
+            };
+            match (message.remove("method"), message.remove("id")) {
+                (Some(method), Some(id)) => self.answer(&method, &id)?,
+                // Notifications, and answers to nothing.
+                (Some(_), None) => {}
+                (None, answered) if answered != Some(Value::from(id)) => {}
+                (None, _) => {
+                    let text = message.get("error").map(|error| {
+                        let text = error.get("message").and_then(Value::as_str);
+                        text.unwrap_or("an error without a message").to_owned()
+                    });
+                    return Ok(match text {
+                        Some(message) => Err(Refused { message }),
+                        None => Ok(message.remove("result").unwrap_or_default()),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Answers a request of the process: there is nothing it can ask for.
+    fn answer(&self, method: &Value, id: &Value) -> Result<(), RunError> {
+        if method == "ping" {
+            return self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
+        }
+        let error = json!({ "code": METHOD_NOT_FOUND, "message": "Method not found" });
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+    }
+
+    fn send(&self, message: &Value) -> Result<(), RunError> {
+        let mut bytes = message.to_string().into_bytes();
+        if bytes.len() > MAX_LINE {
+            let text = format!(
+                "A message to toolset `{}` has more than {MAX_LINE} bytes",
+                self.file
+            );
+            let hint = "Give less, or grant reading a file";
+            return Err(RunError::new(RunErrorKind::InputTooLarge, text, hint));
+        }
+        bytes.push(b'\n');
+        match self.requests.try_send(bytes) {
+            // That the process has ended is noticed by its output.
+            Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(self.failed(
+                "does not read what it is sent",
+                "Read standard input line by line",
+            )),
+        }
+    }
+
+    /// Waits for a line.
+    fn receive(&self, method: &str, deadline: Instant) -> Result<Vec<u8>, RunError> {
+        loop {
+            if self.cancel.is_cancelled() {
+                let message = format!("Toolset `{}` was cancelled", self.file);
+                let hint = "Load it anew to go on";
+                return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.too_late(method));
+            }
+            match self.lines.recv_timeout(left.min(POLL)) {
+                Ok(Line::Text(line)) => return Ok(line),
+                Ok(Line::TooLong) => {
+                    let what = format!("wrote a line of more than {MAX_LINE} bytes");
+                    return Err(self.failed(&what, "Give less in one answer"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended(method)),
+            }
+        }
+    }
+
+    fn ended(&self, method: &str) -> RunError {
+        let (stopper, now) = (self.running.stopper(), self.running.stopper());
+        // It closed standard output, which is not yet the end of it.
+        let later = thread::Builder::new().spawn(move || {
+            thread::sleep(GRACE);
+            stopper.stop();
+        });
+        if later.is_err() {
+            now.stop();
+        }
+        self.words.wait(GRACE);
+        let end = match self.running.wait() {
+            Ok(Some(code)) => format!("ended with code {code}"),
+            Ok(None) | Err(_) => "ended".to_owned(),
+        };
+        let what = format!("{end} before it answered `{method}`");
+        self.failed(
+            &what,
+            "Another try starts it anew; what it said last may name the fault",
+        )
+    }
+
+    fn too_late(&self, method: &str) -> RunError {
+        let seconds = self.time.as_secs_f64();
+        let what = format!("did not answer `{method}` within {seconds} s and was ended");
+        let message = self.with_last_words(&what);
+        let hint = "Another try starts it anew; give it less to do, or raise the time limit";
+        RunError::new(RunErrorKind::Timeout, message, hint)
+    }
+
+    fn failed(&self, what: &str, hint: &str) -> RunError {
+        RunError::new(
+            RunErrorKind::ToolsetFailed,
+            self.with_last_words(what),
+            hint,
+        )
+    }
+
+    fn with_last_words(&self, what: &str) -> String {
+        let words = self.words.text();
+        let said = if words.is_empty() { "" } else { ". It said: " };
+        format!("Toolset `{}` {what}{said}{words}", self.file)
+    }
+}
+
+/// Writes messages until there are no more, or the process does not take them.
+fn write_messages(mut stdin: Box<dyn Write + Send>, messages: &Receiver<Vec<u8>>) {
+    // A signal would end a host that does not ignore it when the process has closed its input. Blocked, the write fails.
+    #[cfg(target_os = "linux")]
+    crate::linux::sys::set_signal_mask(&u64::MAX);
+    for message in messages {
+        if stdin
+            .write_all(&message)
+            .and_then(|()| stdin.flush())
+            .is_err()
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Finds the file of a toolset, and the loader for it.
+
+use std::sync::Arc;
+
+use super::check::Checked;
+use super::definition::DefinitionLoader;
+use super::language::LanguageLoader;
+use super::options::{ToolsetLoader, ToolsetOptions};
+use super::reference::ToolsetRef;
+use super::server::ServerLoader;
+use super::tool::Toolset;
+use crate::copy::SkillCopy;
+use crate::error::{RunError, RunErrorKind};
+
+/// The loaders of this crate. The first that takes a file loads it.
+const LOADERS: [&dyn ToolsetLoader; 3] = [&DefinitionLoader, &LanguageLoader, &ServerLoader];
+
+/// Loads a toolset of a skill. Its tools are checked, and the arguments of each call.
+///
+/// # Errors
+///
+/// Fails with `invalid_toolset` if there is no such file, no loader takes it, or it breaks a rule: at most 256 tools, names
+/// of 1 to 128 visible characters without spaces, no name twice, descriptions of at most 4,096 bytes, schemas of objects with
+/// at most 64 KiB. Fails as a run does if its process cannot be started.
+pub fn load_toolset(
+    copy: &Arc<SkillCopy>,
+    reference: &ToolsetRef,
+    options: &ToolsetOptions,
+) -> Result<Box<dyn Toolset>, RunError> {
+    let file = reference.resolve(copy)?;
+    let mut loaders = options.loaders().iter().map(AsRef::as_ref).chain(LOADERS);
+    let Some(loader) = loaders.find(|loader| loader.takes(copy, &file, reference)) else {
+        let message = format!("No loader is known for the toolset `{file}`");
+        let hint = "Write it as a `.json`, `.py`, `.js` or `.ts` file, or start a server's script with `#!`";
+        return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint));
+    };
+    let toolset = loader.load(copy, &file, reference, options)?;
+    Ok(Box::new(Checked::new(toolset, &file)?))
+}

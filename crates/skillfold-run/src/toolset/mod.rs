@@ -1,0 +1,66 @@
+//! Toolsets: tools that a skill brings along, called in the box.
+//!
+//! A skill names them in its frontmatter as `toolsets: ["toolsets/index:HelloToolset"]`, a [`ToolsetRef`]. [`load_toolset`]
+//! finds the file in the [`SkillCopy`](crate::SkillCopy) and picks a loader by it:
+//!
+//! | file | name | what it is |
+//! |---|---|---|
+//! | `.json` | a key of the file, `tools` if none is given | definitions of tools, each run by a script of the skill |
+//! | any script or program | `mcp` | a server that speaks MCP over its standard input and output |
+//! | a script or program without an extension of this table | any | the same |
+//! | `.py`, `.js`, `.mjs`, `.cjs`, `.ts`, `.mts`, `.cts` | an export of the module, its default if none is given | tools written in that language |
+//!
+//! A host adds loaders for other files with [`ToolsetOptions::with_loader`].
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use skillfold_run::SkillCopy;
+//! use skillfold_run::toolset::{ToolsetOptions, load_toolset, qualified_name};
+//!
+//! let module = b"tools = [{
+//!     'name': 'greet',
+//!     'description': 'Greets someone',
+//!     'parameters': {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']},
+//!     'execute': lambda args, ctx: 'Hello ' + args['name'],
+//! }]";
+//! let copy = Arc::new(SkillCopy::new([("toolsets/hello.py".parse()?, module.to_vec())])?);
+//! let mut toolset = load_toolset(&copy, &"toolsets/hello:tools".parse()?, &ToolsetOptions::default())?;
+//! assert_eq!(qualified_name("hello", &toolset.tools()[0].name)?, "hello__greet");
+//! let answer = toolset.call("greet", &serde_json::json!({ "name": "Ada" }))?;
+//! assert_eq!(answer.output, "Hello Ada");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Python and JavaScript modules, and servers, run as one process for each loaded toolset. It is started by loading,
+//! since only it can list its tools, and ended by dropping the toolset. When it crashes or does not answer in time, the
+//! call fails and says so, and the next call starts it anew.
+
+mod tool;
+
+mod reference;
+
+mod names;
+
+mod check;
+
+mod options;
+
+mod definition;
+
+mod lines;
+
+mod connection;
+
+mod message;
+
+mod server;
+
+mod language;
+
+mod load;
+
+pub use load::load_toolset;
+pub use names::{Collision, collisions, qualified_name};
+pub use options::{ToolsetLoader, ToolsetOptions};
+pub use reference::ToolsetRef;
+pub use tool::{ToolOutput, ToolSpec, Toolset};

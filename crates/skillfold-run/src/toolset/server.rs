@@ -1,0 +1,164 @@
+//! Tools of a process that speaks the Model Context Protocol over its standard input and output.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use skillfold_core::name::ResourcePath;
+
+use super::check::check_tools;
+use super::connection::Connection;
+use super::lines::last_lines;
+use super::message;
+use super::options::{ToolsetLoader, ToolsetOptions};
+use super::reference::ToolsetRef;
+use super::tool::{ToolOutput, ToolSpec, Toolset};
+use crate::copy::SkillCopy;
+use crate::error::{RunError, RunErrorKind};
+use crate::process::LanguageHost;
+use crate::scripts::script;
+
+/// Maximum pages of a list of tools.
+const MAX_PAGES: usize = 100;
+
+/// The name that says that a file is a server, whatever its extension.
+pub(super) const SERVER: &str = "mcp";
+
+/// Loads scripts and programs that are servers.
+#[derive(Debug)]
+pub(super) struct ServerLoader;
+
+impl ToolsetLoader for ServerLoader {
+    fn takes(&self, copy: &SkillCopy, file: &ResourcePath, _: &ToolsetRef) -> bool {
+        script(copy, file).is_ok()
+    }
+
+    fn load(
+        &self,
+        copy: &Arc<SkillCopy>,
+        file: &ResourcePath,
+        _: &ToolsetRef,
+        options: &ToolsetOptions,
+    ) -> Result<Box<dyn Toolset>, RunError> {
+        let server = Server {
+            copy: Arc::clone(copy),
+            file: file.clone(),
+            host: None,
+            arguments: Vec::new(),
+            options: options.clone(),
+        };
+        Ok(Box::new(ServerToolset::start(server)?))
+    }
+}
+
+/// How a server is started.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) copy: Arc<SkillCopy>,
+    pub(super) file: ResourcePath,
+    pub(super) host: Option<LanguageHost>,
+    pub(super) arguments: Vec<String>,
+    pub(super) options: ToolsetOptions,
+}
+
+impl Server {
+    /// Starts a process and lists its tools, all within the time of one call.
+    fn start(&self) -> Result<(Connection, Vec<ToolSpec>), RunError> {
+        let mut run = self.options.run(&self.copy, &self.file);
+        if let Some(host) = self.host {
+            run = run.with_language_host(host);
+        }
+        let run = run.with_arguments(self.arguments.iter().cloned());
+        let mut connection = Connection::start(run, &self.file, &self.options)?;
+        let deadline = connection.deadline();
+        let ask = |connection: &mut Connection, method, params: &Value| {
+            let answer = connection.request(method, params, deadline)?;
+            answer.map_err(|refused| self.invalid(&last_lines(&refused.message)))
+        };
+        let hello = ask(&mut connection, "initialize", &message::initialize())?;
+        if let Some(why) = message::unknown_version(&hello) {
+            return Err(self.invalid(&why));
+        }
+        connection.notify("notifications/initialized")?;
+        let (mut tools, mut params) = (Vec::new(), json!({}));
+        for _ in 0..MAX_PAGES {
+            let page = ask(&mut connection, "tools/list", &params)?;
+            let next = message::read_tools(page, &mut tools).map_err(|why| self.invalid(&why))?;
+            // Before the next page, so that the list cannot grow without end.
+            check_tools(&tools, &self.file)?;
+            match next {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => return Ok((connection, tools)),
+            }
+        }
+        Err(self.invalid(&format!(
+            "its list of tools has more than {MAX_PAGES} pages"
+        )))
+    }
+
+    fn invalid(&self, why: &str) -> RunError {
+        let message = format!("Toolset `{}` cannot be loaded: {why}", self.file);
+        let hint = "Correct the file; docs/toolsets.md has a complete example of each kind";
+        RunError::new(RunErrorKind::InvalidToolset, message, hint)
+    }
+}
+
+/// A server and its tools.
+#[derive(Debug)]
+pub(super) struct ServerToolset {
+    server: Server,
+    tools: Vec<ToolSpec>,
+    /// The process, until it fails.
+    connection: Option<Connection>,
+}
+
+impl ServerToolset {
+    pub(super) fn start(server: Server) -> Result<Self, RunError> {
+        let (connection, tools) = server.start()?;
+        Ok(Self {
+            server,
+            tools,
+            connection: Some(connection),
+        })
+    }
+
+    /// Returns the process, or starts a new one once.
+    fn connection(&mut self) -> Result<&mut Connection, RunError> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(self.connection.insert(connection));
+        }
+        let (connection, tools) = self.server.start()?;
+        // What was shown to a person or a model is what is called.
+        if tools != self.tools {
+            let message = format!(
+                "Toolset `{}` lists other tools than before",
+                self.server.file
+            );
+            let hint = "Load it anew, and show its tools again";
+            return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint));
+        }
+        Ok(self.connection.insert(connection))
+    }
+}
+
+impl Toolset for ServerToolset {
+    fn tools(&self) -> &[ToolSpec] {
+        &self.tools
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, RunError> {
+        let connection = self.connection()?;
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = connection.request("tools/call", &params, connection.deadline());
+        match answer {
+            Ok(Ok(result)) => Ok(message::read_output(result)),
+            Ok(Err(refused)) => Ok(ToolOutput::new(refused.message).failed()),
+            Err(error) => {
+                // Nothing was sent, so the process is as it was.
+                if error.kind() != RunErrorKind::InputTooLarge {
+                    self.connection = None;
+                }
+                Err(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What the box promises, tried from the inside.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests read and write files of their own, start processes, and fail at any error"
+)]
+
+mod host;
+mod skill;
+
+mod arguments;
+mod copies;
+mod hostile;
+mod probes;
+mod scripts;

@@ -1,0 +1,279 @@
+//! Hundreds of attempts to leave the box, as root and as an ordinary user, and the same without the box.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits};
+
+use crate::host::{CANARY, Host};
+use crate::skill::{path, skill};
+
+/// Every user may run it, wherever the tests were built.
+const RUNNER: &str = "runner";
+
+/// Fewer probes would leave classes of attacks out.
+const PROBES: usize = 400;
+
+type Results = BTreeMap<String, Option<String>>;
+
+#[test]
+fn no_probe_leaves_the_box_as_root_or_as_a_user() {
+    for (user, prefix) in users() {
+        // Each has a host of its own, since probes that succeed remove its files.
+        let control = run_without_box(&Host::new(), &prefix);
+        let successes = control.values().flatten().count();
+        let (results, output) = run_in_box(&Host::new(), &prefix, "whole");
+        let escapes: Vec<_> = results.iter().filter(|(_, got)| got.is_some()).collect();
+        assert!(escapes.is_empty(), "as {user}: {escapes:#?}");
+        assert!(
+            results.len() >= PROBES,
+            "as {user}: {} probes",
+            results.len()
+        );
+        assert!(!output.contains(CANARY), "as {user}: a canary was seen");
+        // The probes bite: most of those that can be tried without harm succeed outside.
+        println!(
+            "{user}: {} probes in the box, 0 succeed; without it {successes} of {} succeed",
+            results.len(),
+            control.len()
+        );
+        assert!(successes >= 300, "as {user}: {successes}: {control:#?}");
+        assert!(
+            control["inherit a descriptor"].is_some() && control["inherit a variable"].is_some()
+        );
+    }
+}
+
+/// What a run without namespaces can do, by the start of a probe's name: Landlock does not hide that files exist, nor does it
+/// protect their mode and times; processes and shared memory are those of the host; links of `/etc` lead to `/usr`.
+const WITHOUT_NAMESPACES: &[&str] = &[
+    "stat:",
+    "access:",
+    "open as a path:",
+    "change the mode:",
+    "enter ",
+    "set limits of",
+    "set priority of",
+    "read cwd of",
+    "read exe of",
+    "read root of",
+    "have capability",
+    "signal everyone",
+    "read shared memory of the host",
+    "read /etc/os-release",
+];
+
+#[test]
+fn without_namespaces_a_run_is_refused_or_what_is_left_holds() {
+    // An ordinary user in a user namespace whose own namespaces are switched off.
+    let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
+    let (_, mut user) = users().pop().unwrap();
+    user.extend([
+        "unshare",
+        "--user",
+        "--map-current-user",
+        "--keep-caps",
+        "sh",
+        "-c",
+        shell,
+        "sh",
+    ]);
+    let (_, refusal) = probe_in_box(&Host::new(), &user, "whole");
+    assert_eq!(refusal["code"], "box_unavailable");
+    assert_eq!(refusal["layer"], "namespaces");
+    let (results, outcome) = probe_in_box(&Host::new(), &user, "without namespaces");
+    let results = results.unwrap_or_else(|| panic!("{outcome}"));
+    let is_known = |name: &str| {
+        WITHOUT_NAMESPACES
+            .iter()
+            .any(|known| name.starts_with(known))
+    };
+    let escapes: Vec<_> = results
+        .iter()
+        .filter(|(name, got)| got.is_some() && !is_known(name))
+        .collect();
+    assert!(escapes.is_empty(), "{escapes:#?}");
+    assert!(!outcome.to_string().contains(CANARY), "a canary was seen");
+    println!(
+        "without namespaces {} probes succeed",
+        results.values().flatten().count()
+    );
+}
+
+#[test]
+fn with_the_network_sockets_of_the_host_that_are_no_network_stay_closed() {
+    let (_, outcome) = probe_in_box(&Host::new(), &[], "network");
+    let results: Results = serde_json::from_str(outcome["stdout"].as_str().unwrap()).unwrap();
+    assert!(results["connect to 127.0.0.1"].is_some());
+    for closed in [
+        "connect to a socket file",
+        "connect to an abstract socket",
+        "socket of family 17, type 3",
+    ] {
+        assert!(results[closed].is_none(), "{closed}");
+    }
+    let files = results
+        .iter()
+        .filter(|(name, _)| name.contains("home/.ssh"));
+    assert!(files.into_iter().all(|(_, got)| got.is_none()));
+}
+
+#[test]
+fn a_box_ends_with_its_host() {
+    let host = Host::new();
+    let beat = host.path().join("scratch/beat");
+    let mut runner = runner(&host, &[], "heart").spawn().unwrap();
+    let input =
+        json!({"host": {"beat": beat}, "mode": "heart", "scratch": host.path().join("scratch")});
+    runner
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.to_string().as_bytes())
+        .unwrap();
+    let size = || fs::metadata(&beat).map_or(0, |beat| beat.len());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while size() == 0 {
+        assert!(Instant::now() < deadline, "the script did not start");
+        thread::sleep(Duration::from_millis(20));
+    }
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    thread::sleep(Duration::from_millis(200));
+    let then = size();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(size(), then, "the script goes on");
+}
+
+/// Returns the users to try, each with a command that becomes that user.
+fn users() -> Vec<(&'static str, Vec<&'static str>)> {
+    let id = Command::new("id").arg("-u").output().unwrap().stdout;
+    if id.trim_ascii() == b"0" {
+        let nobody = [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+        ];
+        vec![("root", Vec::new()), ("nobody", nobody.to_vec())]
+    } else {
+        vec![("this user", Vec::new())]
+    }
+}
+
+fn run_in_box(host: &Host, user: &[&str], mode: &str) -> (Results, String) {
+    let (results, outcome) = probe_in_box(host, user, mode);
+    (
+        results.unwrap_or_else(|| panic!("{outcome}")),
+        outcome.to_string(),
+    )
+}
+
+/// Returns a command that runs [`inside`] as a user.
+fn runner(host: &Host, user: &[&str], name: &str) -> Command {
+    let runner = host.path().join(name);
+    fs::copy(std::env::current_exe().unwrap(), &runner).unwrap();
+    let mut words = user.to_vec();
+    words.push(runner.to_str().unwrap());
+    words.extend(["--ignored", "--exact", "probes::inside", "--nocapture"]);
+    let mut command = host.command(words[0], &words[1..]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// Runs the probes in the box. Returns what they got, if they ran, and the whole outcome.
+fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Value) {
+    let result = host.path().join("result");
+    // Without namespaces the files of the real host are there too, so only harmless probes are tried.
+    let harmless = mode == "without namespaces";
+    let input = json!({"host": host.describe("/tmp", harmless), "result": result, "mode": mode});
+    let printed = feed(runner(host, user, RUNNER), &input.to_string());
+    let output = fs::read_to_string(&result).unwrap_or_else(|_| panic!("{printed}"));
+    let outcome: Value = serde_json::from_str(&output).unwrap();
+    let stdout = outcome["stdout"].as_str().unwrap_or_default();
+    (serde_json::from_str(stdout).ok(), outcome)
+}
+
+/// The control: the same probes, in a mount namespace so that nothing they mount stays.
+fn run_without_box(host: &Host, user: &[&str]) -> Results {
+    let script = host.path().join("probes.py");
+    fs::write(&script, include_str!("probes.py")).unwrap();
+    let scratch = host.path().join("scratch");
+    let mut words: Vec<&str> = Vec::new();
+    if user.is_empty() && users().len() == 2 {
+        words.extend(["unshare", "--mount", "--uts"]);
+    }
+    words.extend(user);
+    words.extend(["/usr/bin/python3", script.to_str().unwrap()]);
+    let input = host.describe(scratch.to_str().unwrap(), true);
+    let printed = feed(host.command(words[0], &words[1..]), &input.to_string());
+    serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"))
+}
+
+/// Runs a command with this input and returns what it prints.
+fn feed(mut command: Command, input: &str) -> String {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+#[ignore = "the tests above run it as a process of its own"]
+fn inside() {
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input).unwrap();
+    if input.is_empty() {
+        return;
+    }
+    let input: Value = serde_json::from_str(&input).unwrap();
+    let mode = input["mode"].as_str().unwrap();
+    let heart = "import json, sys, time\nbeat = json.load(sys.stdin)['beat']\n\
+                 while True:\n    open(beat, 'a').write('x')\n    time.sleep(0.02)\n";
+    let copy = skill(&[
+        ("SKILL.md", "---\nname: probes\n---\n"),
+        (
+            "scripts/probes.py",
+            if mode == "heart" {
+                heart
+            } else {
+                include_str!("probes.py")
+            },
+        ),
+    ]);
+    let script = path("scripts/probes.py");
+    let (mut accept, mut permissions) = (Accept::default(), Permissions::default());
+    match mode {
+        "without namespaces" => accept = accept.missing(Layer::Namespaces),
+        "network" => permissions = permissions.with_network(),
+        "heart" => permissions = permissions.with_write(input["scratch"].as_str().unwrap()),
+        _ => {}
+    }
+    let limits = RunLimits::default().with_wall_time(Duration::from_secs(120));
+    let outcome = Run::new(&copy, &script)
+        .with_input(input["host"].to_string())
+        .with_limits(limits)
+        .with_accepted(accept)
+        .with_permissions(permissions)
+        .run();
+    let report = match outcome {
+        Ok(outcome) => json!({
+            "end": outcome.end.code(), "stdout": outcome.stdout_text(), "stderr": outcome.stderr_text(),
+        }),
+        Err(error) => json!({
+            "code": error.code(), "message": error.to_string(), "layer": error.layer().map(Layer::as_str),
+        }),
+    };
+    fs::write(input["result"].as_str().unwrap(), report.to_string()).unwrap();
+}

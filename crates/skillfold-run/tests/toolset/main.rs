@@ -1,0 +1,28 @@
+//! Toolsets, with the programs that run them.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests write files and start programs, and fail by panicking"
+)]
+
+mod skill;
+
+mod reference;
+
+mod definition;
+
+mod language;
+
+mod server;
+
+mod loader;
+
+mod hostile;
+
+mod confined;
+
+mod page;
+
+mod speed;

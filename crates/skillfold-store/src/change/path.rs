@@ -1,0 +1,79 @@
+//! Which files of a skill a change may name.
+
+use skillfold_core::Error;
+use skillfold_core::diagnostic::visible;
+use skillfold_core::name::ResourcePath;
+use skillfold_core::text::hidden_characters;
+
+use crate::change::parts::{FileChange, SKILL_FILE, invalid};
+
+/// Prefix of the names that the store keeps for itself.
+const RESERVED_PREFIX: &str = ".skillfold-";
+
+/// Checks a path that line `line` of the diff names.
+pub(super) fn check_path(text: &str, line: usize) -> Result<ResourcePath, Error> {
+    let refuse = |rule: &str| {
+        invalid(format!(
+            "line {line} names the file `{}`: {rule}; name a file by its path in the skill's folder, such as \
+             `references/forms.md`",
+            visible(text)
+        ))
+    };
+    let path: ResourcePath = text.parse().map_err(|error| refuse(&format!("{error}")))?;
+    let rule = if hidden_characters(text).next().is_some() {
+        "the path has invisible characters, so a reviewer would see another name"
+    } else if path.components().any(is_reserved) {
+        "names that start with `.skillfold-` are kept for the store"
+    } else if path.components().any(is_short_name) {
+        "Windows may read the name as the short form of another one"
+    } else if text != SKILL_FILE && text.eq_ignore_ascii_case(SKILL_FILE) {
+        "some file systems take it for `SKILL.md`, and some do not"
+    } else {
+        return Ok(path);
+    };
+    Err(refuse(rule))
+}
+
+fn is_reserved(component: &str) -> bool {
+    let start = component.get(..RESERVED_PREFIX.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(RESERVED_PREFIX))
+}
+
+/// Returns whether a name has the form of the 8.3 names that Windows gives to long ones: `SCRIPT~1.PY`.
+fn is_short_name(component: &str) -> bool {
+    let stem = component.split('.').next().unwrap_or_default();
+    let number = stem.rsplit_once('~').map(|(_, number)| number);
+    stem.len() <= 8
+        && number.is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+/// Checks that a file is not the same as one of the others, nor a folder of it, on any file system.
+pub(super) fn check_unique(file: &FileChange, others: &[FileChange]) -> Result<(), Error> {
+    let is_inside = |path: &str, folder: &str| {
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let folded = file.path.as_str().to_lowercase();
+    let clash = others.iter().find(|other| {
+        let other = other.path.as_str().to_lowercase();
+        is_inside(&folded, &other) || is_inside(&other, &folded)
+    });
+    let Some(other) = clash else { return Ok(()) };
+    let (path, line) = (&file.path, file.line);
+    let reason = if *path == other.path {
+        format!(
+            "line {line} starts a second part for `{path}`, the first starts at line {}; put all hunks of a file under \
+             one header",
+            other.line
+        )
+    } else {
+        format!(
+            "line {line} names `{path}` and line {} names `{}`, which some file systems cannot hold side by side; \
+             change one of them, or choose another name",
+            other.line, other.path
+        )
+    };
+    Err(invalid(reason))
+}

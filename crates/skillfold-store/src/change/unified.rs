@@ -1,0 +1,62 @@
+//! Writes edits as a unified diff.
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::change::apply::FileEdit;
+
+/// Unchanged lines around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// Returns edits as one unified diff, which [`Change::parse`](super::Change::parse) reads as the same edits.
+///
+/// A file that is not text in UTF-8 gets the line that git writes for it, `Binary files … differ`, which cannot be read
+/// back. An edit that leaves its file as it is gets nothing.
+///
+/// ```
+/// use skillfold_store::change::{FileEdit, unified};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let edit = FileEdit::new("notes.md".parse()?, None, Some(b"Text".to_vec()));
+/// assert_eq!(unified(&[edit]), "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Text\n\\ No newline at end of file\n");
+/// # Ok(())
+/// # }
+/// ```
+pub fn unified(edits: &[FileEdit]) -> String {
+    let changed = edits.iter().filter(|edit| edit.old != edit.new);
+    changed.map(unified_file).collect()
+}
+
+fn unified_file(edit: &FileEdit) -> String {
+    let name = |side: char, content: Option<&[u8]>| match content {
+        Some(_) => format!("{side}/{}", edit.path),
+        None => "/dev/null".to_owned(),
+    };
+    let (old, new) = (edit.old.as_deref(), edit.new.as_deref());
+    let (old_name, new_name) = (name('a', old), name('b', new));
+    let [Ok(old), Ok(new)] = [old, new].map(|content| str::from_utf8(content.unwrap_or_default()))
+    else {
+        return format!("Binary files {old_name} and {new_name} differ\n");
+    };
+    let mut diff = format!("--- {old_name}\n+++ {new_name}\n");
+    // A line of a diff ends with a line feed; `from_lines` would also end one at a carriage return.
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let lines = TextDiff::from_slices(&old, &new);
+    let mut lines = lines.unified_diff();
+    for hunk in lines.context_radius(CONTEXT_LINES).iter_hunks() {
+        diff += &hunk.header().to_string();
+        diff.push('\n');
+        for change in hunk.iter_changes() {
+            diff.push(match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            });
+            diff.push_str(change.value());
+            if !change.value().ends_with('\n') {
+                diff.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+    diff
+}

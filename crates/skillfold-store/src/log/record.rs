@@ -1,0 +1,268 @@
+//! What the log says: one record for each thing that happened.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use skillfold_core::load::Digest;
+
+use crate::skill_folder::SkillPlace;
+
+/// A record of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// When it was written, in UTC.
+    pub time: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// A proposal was written.
+    Proposed {
+        /// The digest of its file.
+        proposal: Digest,
+        /// The name of its file.
+        file: String,
+        /// The id of the skill.
+        skill: String,
+        /// Who proposed it.
+        author: Author,
+    },
+    /// A change was proposed again that is proposed already.
+    ProposedAgain {
+        /// The proposal that is there.
+        proposal: Digest,
+        /// Who proposed it again.
+        author: Author,
+        /// Why.
+        justification: String,
+    },
+    /// A reviewer who may not decide said what they think.
+    Recommended {
+        /// The proposal.
+        proposal: Digest,
+        /// Who.
+        by: String,
+        /// What.
+        verdict: Verdict,
+        /// Why.
+        reason: String,
+    },
+    /// A proposal was rejected.
+    Rejected {
+        /// The proposal.
+        proposal: Digest,
+        /// Who.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// Something is about to be changed.
+    Started {
+        /// What is done, and by whom.
+        #[serde(flatten)]
+        act: Act,
+        /// What it changes.
+        target: Target,
+        /// The digest before; `None` if there is nothing yet.
+        before: Option<Digest>,
+        /// The digest after; `None` if there is nothing then.
+        after: Option<Digest>,
+    },
+    /// What was started has ended.
+    Finished {
+        /// The number of the record that started it.
+        started: u64,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// A skill whose versions are kept was found changed by other hands.
+    Edited {
+        /// The skill.
+        skill: SkillPlace,
+        /// The version that was known.
+        before: Option<Digest>,
+        /// The version that was found.
+        after: Option<Digest>,
+    },
+}
+
+/// Something that changes more than the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Act {
+    /// A proposal is approved and applied.
+    Approve {
+        /// The proposal.
+        proposal: Digest,
+        /// Who approved it, and how.
+        approval: RecordedApproval,
+        /// Why it was proposed.
+        reason: String,
+    },
+    /// A skill gets an earlier version again.
+    RollBack {
+        /// Who approved it, and how.
+        approval: RecordedApproval,
+        /// Why.
+        reason: String,
+    },
+    /// A folder is trusted.
+    Trust {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A folder is no longer trusted.
+    Distrust {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Skills are accepted that would be held otherwise.
+    Accept {
+        /// The first of their folders.
+        folders: Vec<PathBuf>,
+        /// How many there are.
+        total: usize,
+    },
+    /// A skill is no longer accepted.
+    Unaccept {
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// A skill may run its scripts and tools.
+    Allow {
+        /// Its folder.
+        folder: PathBuf,
+        /// The digest of what was looked at.
+        digest: Digest,
+        /// What was granted, one line each.
+        granted: Vec<String>,
+        /// Who allowed it, and how.
+        approval: RecordedApproval,
+    },
+    /// A skill may no longer run anything.
+    Disallow {
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// The passphrase for approvals is set or changed.
+    SetPassphrase,
+}
+
+/// What an act changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Target {
+    /// A skill, with the name under which its new folder is built.
+    Skill(SkillPlace, String),
+    /// A file.
+    File(PathBuf),
+}
+
+/// How something that was started ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// Nothing was changed.
+    Undone,
+    /// It was found neither done nor undone: something else changed the target.
+    Overtaken,
+}
+
+/// Who proposed something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Author {
+    /// The agent or the person.
+    pub name: String,
+    /// The conversation, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+impl Author {
+    /// Creates an author without a conversation.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            session: None,
+        }
+    }
+
+    /// Adds the conversation.
+    #[must_use]
+    pub fn in_session(mut self, session: Option<impl Into<String>>) -> Self {
+        self.session = session.map(Into::into);
+        self
+    }
+}
+
+/// What a reviewer thinks of a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It should be approved.
+    Approve,
+    /// It should be rejected.
+    Reject,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+        })
+    }
+}
+
+/// How an approval was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApprovedBy {
+    /// Someone was asked at a terminal.
+    Terminal,
+    /// Someone gave the passphrase.
+    Passphrase,
+    /// The host program decided, or someone whom it lets decide.
+    Host,
+}
+
+impl fmt::Display for ApprovedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Terminal => "terminal",
+            Self::Passphrase => "passphrase",
+            Self::Host => "host",
+        })
+    }
+}
+
+/// An approval as the log keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RecordedApproval {
+    /// The person, or the name that the host gave.
+    pub by: String,
+    /// How it was given.
+    pub how: ApprovedBy,
+    /// With a passphrase: the proof that whoever approved knew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
+}

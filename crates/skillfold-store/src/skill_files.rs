@@ -1,0 +1,161 @@
+//! The files of a skill: its regular files without hidden names, which are those of version control and of editors. They
+//! have one digest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+
+use skillfold_core::Error;
+use skillfold_core::load::Digest;
+use skillfold_core::name::ResourcePath;
+
+use crate::change::FileEdit;
+use crate::dir::{Dir, Kind, identity};
+use crate::fault::{CHANGED, WriteFault, WriteResult};
+use crate::write_root::{ReadFile, missing_to_changed};
+
+/// Maximum size of all files of a skill.
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
+/// Maximum entries of a skill's folder, hidden ones included.
+pub(crate) const MAX_ENTRIES: usize = 10_000;
+/// Maximum depth of folders, hidden ones included.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+pub(crate) const TOO_LARGE: &str =
+    "The skill has more than 64 MiB or 10,000 files; changes of such a skill are not kept";
+const LINK_INSIDE: &str =
+    "A file of the skill is a link, which cannot be kept; replace it with the file itself";
+const ODD_NAME: &str =
+    "A file of the skill has a name that other systems do not allow; rename it first";
+pub(crate) const NOT_A_FILE_INSIDE: &str =
+    "The skill has something that is no file and no folder; remove it first";
+
+/// The files of a skill, as they were read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillFiles {
+    pub(crate) files: BTreeMap<String, ReadFile>,
+}
+
+impl SkillFiles {
+    /// Returns the files' paths and contents, ordered by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let files = self.files.iter();
+        files.map(|(path, file)| (path.as_str(), file.bytes()))
+    }
+
+    /// Returns whether there is no file: there is no skill yet.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Returns the content of a file.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(ReadFile::bytes)
+    }
+
+    /// Returns the skill's digest: the SHA-256 of its list of files.
+    pub fn digest(&self) -> Digest {
+        Digest::sha256(&self.list())
+    }
+
+    /// Returns one line for each file, ordered by path: `path NUL digest LF`.
+    pub(crate) fn list(&self) -> Vec<u8> {
+        let mut list = Vec::new();
+        for (path, bytes) in self.iter() {
+            list.extend_from_slice(path.as_bytes());
+            list.extend_from_slice(format!("\0{}\n", Digest::sha256(bytes)).as_bytes());
+        }
+        list
+    }
+
+    /// Returns the files after some edits.
+    #[must_use]
+    pub fn edited(&self, edits: &[FileEdit]) -> Self {
+        let mut files = self.files.clone();
+        for edit in edits {
+            match &edit.new {
+                Some(bytes) => {
+                    let file = ReadFile::new(bytes.clone(), None);
+                    files.insert(edit.path.as_str().to_owned(), file);
+                }
+                None => _ = files.remove(edit.path.as_str()),
+            }
+        }
+        Self { files }
+    }
+
+    /// Returns the edits that turn these files into `other`.
+    pub fn edits_to(&self, other: &Self) -> Result<Vec<FileEdit>, Error> {
+        let mut edits = Vec::new();
+        let paths: BTreeSet<&String> = self.files.keys().chain(other.files.keys()).collect();
+        for path in paths {
+            let (old, new) = (self.get(path), other.get(path));
+            if old != new {
+                let invalid = |_| Error::invalid(path, "It is not the path of a file of a skill");
+                edits.push(FileEdit {
+                    path: path.parse().map_err(invalid)?,
+                    old: old.map(<[u8]>::to_vec),
+                    new: new.map(<[u8]>::to_vec),
+                });
+            }
+        }
+        Ok(edits)
+    }
+
+    pub(crate) fn read(folder: &Dir) -> WriteResult<Self> {
+        let mut files = Self::default();
+        let mut left = (MAX_ENTRIES, MAX_BYTES);
+        // The folder is there, so what is missing was removed since it was listed.
+        let read = files.read_below(folder, "", &mut left);
+        read.map_err(missing_to_changed)?;
+        Ok(files)
+    }
+
+    fn read_below(
+        &mut self,
+        folder: &Dir,
+        prefix: &str,
+        left: &mut (usize, u64),
+    ) -> WriteResult<()> {
+        if prefix.matches('/').count() > MAX_DEPTH {
+            return Err(WriteFault::Refused(TOO_LARGE));
+        }
+        for name in folder.names_with_prefix("")? {
+            left.0 = left
+                .0
+                .checked_sub(1)
+                .ok_or(WriteFault::Refused(TOO_LARGE))?;
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = name.to_str().map(|name| format!("{prefix}{name}"));
+            let path = path.filter(|path| path.parse::<ResourcePath>().is_ok());
+            let path = path.ok_or(WriteFault::Refused(ODD_NAME))?;
+            match folder.stat(&name)?.map(|found| found.kind) {
+                Some(Kind::Folder) => {
+                    let inner = folder.open_subfolder(&name)?;
+                    self.read_below(&inner, &format!("{path}/"), left)?;
+                }
+                Some(Kind::File) => {
+                    let handle = folder.open_read(&name)?;
+                    let mut bytes = Vec::new();
+                    (&handle).take(left.1 + 1).read_to_end(&mut bytes)?;
+                    let size = bytes.len() as u64;
+                    left.1 = left
+                        .1
+                        .checked_sub(size)
+                        .ok_or(WriteFault::Refused(TOO_LARGE))?;
+                    let metadata = handle.metadata()?;
+                    if !metadata.is_file() {
+                        return Err(WriteFault::Refused(CHANGED));
+                    }
+                    let file = ReadFile::new(bytes, identity(&metadata));
+                    self.files.insert(path, file);
+                }
+                Some(Kind::Link) => return Err(WriteFault::Refused(LINK_INSIDE)),
+                Some(Kind::Other) => return Err(WriteFault::Refused(NOT_A_FILE_INSIDE)),
+                None => return Err(WriteFault::Refused(CHANGED)),
+            }
+        }
+        Ok(())
+    }
+}

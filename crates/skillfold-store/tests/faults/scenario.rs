@@ -1,0 +1,255 @@
+//! What the store does, each from a state that is made before.
+
+use std::fs;
+
+use skillfold_core::load::Digest;
+use skillfold_core::{Error, ErrorKind};
+use skillfold_store::{Access, Act, Approval, Event, KEPT_VERSIONS, Proposal, Target, WriteTarget};
+
+use crate::home::{Home, ONE, SEVERAL, approve, now};
+
+const TWO: &str = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use qpdf.\n+Use mutool.\n";
+const CSV: &str = "--- /dev/null\n+++ b/SKILL.md\n@@ -0,0 +1,4 @@\n+---\n+name: csv\n+description: Reads tables\n+---\n\
+                   --- /dev/null\n+++ b/references/more.md\n@@ -0,0 +1 @@\n+More.\n";
+
+/// More than any list has.
+const LIMIT: u64 = 1 << 20;
+
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Makes the state before.
+    pub(crate) before: fn(&Home),
+    pub(crate) act: fn(&Home, &Subject) -> Result<(), Error>,
+    /// Why it is refused if it is tried again once it is done; `None` if it is not.
+    pub(crate) again: Option<ErrorKind>,
+    /// How many versions are kept of a skill.
+    pub(crate) kept: usize,
+}
+
+/// What is acted on, found before the act.
+#[derive(Default)]
+pub(crate) struct Subject {
+    /// The proposal that waits.
+    pub(crate) proposal: Option<Proposal>,
+    /// The skill as it is.
+    current: Option<Digest>,
+    /// The first version that the log knows.
+    first: Option<Digest>,
+}
+
+impl Subject {
+    pub(crate) fn find(home: &Home) -> Self {
+        if !home.data().exists() {
+            return Self::default();
+        }
+        let log = home.store().log().unwrap();
+        let mut done = log.done().filter_map(|record| match &record.event {
+            Event::Started {
+                target: Target::Skill(..),
+                before,
+                ..
+            } => *before,
+            _ => None,
+        });
+        Self {
+            proposal: home.waiting(),
+            current: home.pdf().read().unwrap().map(|files| files.digest()),
+            first: done.next(),
+        }
+    }
+
+    fn proposal(&self) -> &Proposal {
+        self.proposal.as_ref().unwrap()
+    }
+}
+
+pub(crate) const SCENARIOS: [Scenario; 17] = [
+    Scenario {
+        name: "propose a change, the first ever",
+        before: Home::make_skill,
+        act: |home, _| home.propose(&home.pdf(), ONE).map(|_| ()),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "propose a new skill",
+        before: proposed_one,
+        act: |home, _| home.propose(&home.csv(), CSV).map(|_| ()),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "propose the same again",
+        before: proposed_one,
+        act: |home, _| home.propose(&home.pdf(), ONE).map(|_| ()),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve a change of one file",
+        before: proposed_one,
+        act: |home, subject| approve(&home.open()?, subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve a change of several files",
+        before: proposed_several,
+        act: |home, subject| approve(&home.open()?, subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve a change after an edit",
+        before: |home| {
+            edited(home);
+            let diff = TWO.replace("qpdf", "vim");
+            home.propose(&home.pdf(), &diff).unwrap();
+        },
+        act: |home, subject| approve(&home.open()?, subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve a new skill",
+        before: |home| {
+            home.make_skill();
+            home.propose(&home.csv(), CSV).unwrap();
+        },
+        act: |home, subject| approve(&home.open()?, subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve and keep one version",
+        before: |home| {
+            approved_one(home);
+            home.propose(&home.pdf(), TWO).unwrap();
+        },
+        act: |home, subject| approve(&home.open()?.keep_versions(1), subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: 1,
+    },
+    Scenario {
+        name: "reject",
+        before: proposed_one,
+        act: |home, subject| {
+            let digest = subject.proposal().digest;
+            home.open()?.reject(digest, "anna", "no", now())
+        },
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "roll back one file",
+        before: approved_one,
+        act: roll_back,
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "roll back several files",
+        before: |home| {
+            proposed_several(home);
+            approve(&home.store(), &home.waiting().unwrap()).unwrap();
+        },
+        act: roll_back,
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "roll back an edit",
+        before: edited,
+        act: roll_back,
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "record an edit in the history",
+        before: edited,
+        act: |home, _| home.open()?.history(&home.pdf(), now()).map(|_| ()),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "trust, the first folder",
+        before: Home::make_skill,
+        act: |home, _| trust(home, Some("/projects\n")),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "trust, one more folder",
+        before: trusted,
+        act: |home, _| trust(home, Some("/projects\n/more\n")),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "trust no folder",
+        before: trusted,
+        act: |home, _| trust(home, None),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "set a passphrase",
+        before: proposed_one,
+        act: |home, _| home.open()?.set_passphrase("correct horse", None, now()),
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+];
+
+fn proposed_one(home: &Home) {
+    home.make_skill();
+    home.propose(&home.pdf(), ONE).unwrap();
+}
+
+fn proposed_several(home: &Home) {
+    home.make_skill();
+    home.propose(&home.pdf(), SEVERAL).unwrap();
+}
+
+fn approved_one(home: &Home) {
+    proposed_one(home);
+    approve(&home.store(), &home.waiting().unwrap()).unwrap();
+}
+
+fn edited(home: &Home) {
+    approved_one(home);
+    let file = home.pdf().path().join("SKILL.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(file, text.replace("qpdf", "vim")).unwrap();
+}
+
+fn trusted(home: &Home) {
+    home.make_skill();
+    trust(home, Some("/projects\n")).unwrap();
+}
+
+fn roll_back(home: &Home, subject: &Subject) -> Result<(), Error> {
+    let approval = Approval::at_terminal("anna");
+    let (place, first) = (home.pdf(), subject.first.unwrap());
+    home.open()?
+        .roll_back(&place, subject.current, first, &approval, "worse", now())
+        .map(|_| ())
+}
+
+/// Writes the list of trusted folders, or removes it.
+fn trust(home: &Home, content: Option<&str>) -> Result<(), Error> {
+    let file = home.list();
+    let target = WriteTarget::for_user(&file)?;
+    let bytes = content.map(str::as_bytes);
+    let act = Act::Trust {
+        folder: "/projects".into(),
+    };
+    home.open()?.record_change(act, &file, bytes, now(), || {
+        let old = target.read(LIMIT)?;
+        match (bytes, old) {
+            (Some(bytes), old) => target.write(old.as_ref(), bytes, Access::Private),
+            (None, Some(old)) => target.remove(&old),
+            (None, None) => Ok(()),
+        }
+    })
+}

@@ -1,0 +1,161 @@
+//! The list of accepted skills, which `skillfold accept` maintains. With `new_skills = "hold"`, other skills are held.
+//!
+//! An entry is the real path of a skill's folder. What is in the folder does not matter: a skill that changes stays
+//! accepted, and one that another folder is moved over too.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(feature = "store")]
+use skillfold_core::{Error, Refusal};
+#[cfg(feature = "store")]
+use skillfold_store::Act;
+
+use crate::environment::Environment;
+use crate::folder_list::{FolderList, FolderRecord, ListFile};
+#[cfg(feature = "store")]
+use crate::folder_list::{ListEdit, edit_list, path_of};
+use crate::settings::{NewSkills, SettingFinding, Settings};
+
+/// Maximum folders that the log names for one acceptance.
+#[cfg(feature = "store")]
+const MAX_RECORDED: usize = 100;
+
+/// The skills that the user accepted with `skillfold accept`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AcceptedFolders {
+    /// The path of the list; `None` without a home.
+    pub file: Option<PathBuf>,
+    /// The real paths of the skills' folders.
+    pub folders: Arc<BTreeSet<PathBuf>>,
+    /// Problems of the list.
+    pub findings: Vec<SettingFinding>,
+    list: ListFile,
+}
+
+/// An entry of the list file.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AcceptedRecord {
+    path: PathBuf,
+}
+
+impl FolderRecord for AcceptedRecord {
+    const LIST: &'static str = "List of accepted skills";
+
+    #[cfg(feature = "store")]
+    const HEADER: &'static str = "\
+# Folders of the skills that were accepted: with `new_skills = \"hold\"`, models get no others.
+# `skillfold accept` and `skillfold accept --remove` keep this list.
+
+";
+
+    fn list_file(environment: &Environment) -> Option<PathBuf> {
+        environment.accepted_skills()
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AcceptedFolders {
+    /// Reads the list. Invalid entries accept nothing and are reported in the findings.
+    pub fn load(environment: &Environment) -> Self {
+        let FolderList {
+            file,
+            entries,
+            findings,
+        } = FolderList::<AcceptedRecord>::load(environment);
+        let folders = entries.into_iter().map(|(record, _)| record.path);
+        Self {
+            file: file.path.clone(),
+            folders: Arc::new(folders.collect()),
+            findings,
+            list: file,
+        }
+    }
+
+    /// Reads the list if the settings hold new skills; otherwise it decides nothing.
+    pub(crate) fn load_for(environment: &Environment, settings: &Settings) -> Self {
+        match settings.new_skills.value {
+            NewSkills::Show => Self::default(),
+            NewSkills::Hold => Self::load(environment),
+        }
+    }
+
+    /// Returns whether the file is still what was read.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.list.is_unchanged()
+    }
+}
+
+/// Adds skills to the user's list of accepted ones, by the real paths of their folders; see
+/// [`Entry::real_dir`](skillfold_core::Entry::real_dir). Returns how many were not in it.
+#[cfg(feature = "store")]
+pub fn accept_skills(
+    environment: &Environment,
+    folders: impl IntoIterator<Item = PathBuf>,
+) -> Result<usize, Error> {
+    let mut new = BTreeSet::new();
+    for folder in folders {
+        let Some(path) = folder.to_str() else {
+            let rule = "Its path is not UTF-8 and cannot be written down; rename the folder";
+            let path = folder.to_string_lossy();
+            return Err(Error::refused(path, Refusal::Accept, rule));
+        };
+        new.insert(path.to_owned());
+    }
+    let mut added = 0;
+    let act = Act::Accept {
+        folders: new.iter().take(MAX_RECORDED).map(PathBuf::from).collect(),
+        total: new.len(),
+    };
+    edit_list::<AcceptedRecord>(environment, act, |folders| {
+        for known in folders.iter().filter_map(path_of) {
+            new.remove(known);
+        }
+        added = new.len();
+        for path in &new {
+            let mut table = toml_edit::Table::new();
+            table["path"] = toml_edit::value(path);
+            folders.push(table);
+        }
+        if added > 0 {
+            ListEdit::Changed
+        } else {
+            ListEdit::Unchanged
+        }
+    })?;
+    Ok(added)
+}
+
+/// Removes a skill from the user's list of accepted ones. Fails if it is not in the list.
+#[cfg(feature = "store")]
+pub fn hold_skill(environment: &Environment, folder: &Path) -> Result<(), Error> {
+    let not_found = || Error::not_found(folder.to_string_lossy());
+    if !environment
+        .accepted_skills()
+        .is_some_and(|file| file.exists())
+    {
+        return Err(not_found());
+    }
+    let act = Act::Unaccept {
+        folder: folder.to_owned(),
+    };
+    let change = edit_list::<AcceptedRecord>(environment, act, |folders| {
+        let before = folders.len();
+        folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
+        if folders.len() < before {
+            ListEdit::Changed
+        } else {
+            ListEdit::Unchanged
+        }
+    })?;
+    match change {
+        ListEdit::Changed => Ok(()),
+        ListEdit::Unchanged => Err(not_found()),
+    }
+}

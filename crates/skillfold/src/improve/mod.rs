@@ -1,0 +1,222 @@
+//! Lets agents propose changes of skills, and shows people what a change does.
+//!
+//! Nothing here approves: who may, and how, is decided by the store that [`Skills::store`] opens.
+
+mod effects;
+mod replace;
+
+use std::time::SystemTime;
+
+use skillfold_core::catalog::Status;
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::load::Digest;
+use skillfold_core::source::SKILL_FILE;
+use skillfold_core::{Entry, Error, Refusal};
+use skillfold_store::change::{FileEdit, unified};
+use skillfold_store::{
+    Author, NewProposal, Preview, Proposal, Proposed, SkillPlace, Store, Waiting,
+};
+
+pub use self::effects::{ChangedQuery, Effects};
+use crate::environment;
+use crate::roots::FOLDERS;
+use crate::scaffold::find_problem;
+use crate::settings::ApprovalRequires;
+use crate::skills::Skills;
+
+/// A proposal that was made, with what it would do.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MadeProposal {
+    /// What the store made of it.
+    pub proposed: Proposed,
+    /// What it would do.
+    pub effects: Effects,
+}
+
+impl Skills {
+    /// Opens the store of proposals, versions and decisions, in the user's data folder.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](skillfold_core::ErrorKind::NotFound) without a home; others if the folder cannot be written.
+    pub fn store(&self) -> Result<Store, Error> {
+        let folder = self.environment().data_folder();
+        let folder = folder.ok_or_else(|| Error::not_found("home"))?;
+        let report = self.report();
+        let requirement = match report.settings.approval_requires.value {
+            ApprovalRequires::Terminal => skillfold_store::Requirement::Terminal,
+            ApprovalRequires::Passphrase => skillfold_store::Requirement::Passphrase,
+        };
+        let store = Store::open(&folder)?.require(requirement);
+        Ok(store.keep_versions(report.settings.kept_versions.value))
+    }
+
+    /// Returns the proposals that wait for a decision. Unlike [`store`](Self::store), this creates no folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`store`](Self::store), and of the log.
+    pub fn waiting_proposals(&self) -> Result<Vec<Waiting>, Error> {
+        match self.environment().data_folder() {
+            Some(folder) if folder.exists() => Ok(self.store()?.proposals()?.waiting),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns where a skill is on the disk, to change it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill is not in a folder.
+    pub fn skill_place(&self, id: &str) -> Result<SkillPlace, Error> {
+        let catalog = self.catalog();
+        let entry = catalog.resolve_for_person(id)?;
+        self.place_of(&entry)
+    }
+
+    fn place_of(&self, entry: &Entry<'_>) -> Result<SkillPlace, Error> {
+        let root = entry.root().source().location();
+        let (Some(root), Some(folder)) = (root, entry.base_dir()) else {
+            let rule = "The skill is not in a folder, so it cannot be changed; change it where it comes from";
+            return Err(Error::refused(entry.id(), Refusal::Write, rule));
+        };
+        // In a project, links on the way to the root may be anyone's.
+        let base = match self.environment().relative_to_project(root) {
+            Some(_) => self.environment().project(),
+            None => root,
+        };
+        SkillPlace::new(base, &folder)
+    }
+
+    /// Proposes a change of a skill as a unified diff. A person decides; until then nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](skillfold_core::ErrorKind::Invalid) if the diff does not apply, or the skill would not be one
+    /// afterwards.
+    pub fn propose_update(
+        &self,
+        id: &str,
+        diff: &str,
+        justification: &str,
+        evidence: Option<&str>,
+        author: Author,
+    ) -> Result<MadeProposal, Error> {
+        let entry = self.get(id)?;
+        let entry = entry.entry();
+        if matches!(entry.status(), Status::Untrusted) {
+            return Err(Error::not_found(id));
+        }
+        let place = self.place_of(&entry)?;
+        self.propose(&place, entry.id(), diff, justification, evidence, author)
+    }
+
+    /// Proposes a new skill of the user: its `SKILL.md`. It is on no disk and shown to no model until it is approved.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](skillfold_core::ErrorKind::Invalid) if the name or the content is not that of a skill;
+    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is a skill of that name.
+    pub fn propose_new(
+        &self,
+        id: &str,
+        content: &str,
+        justification: &str,
+        evidence: Option<&str>,
+        author: Author,
+    ) -> Result<MadeProposal, Error> {
+        if let Some(why) = find_problem(id, content) {
+            return Err(Error::invalid(id, why));
+        }
+        if self.catalog().get(id).is_some() {
+            return Err(Error::new(
+                skillfold_core::ErrorKind::Exists,
+                format!("There is a skill `{id}`"),
+                "Propose a change of it, or choose another name",
+            ));
+        }
+        let home = self.environment().home_dir();
+        let root = home
+            .ok_or_else(|| Error::not_found("home"))?
+            .join(FOLDERS[0]);
+        let place = SkillPlace::new(&root, &root.join(id))?;
+        let path = SKILL_FILE
+            .parse()
+            .map_err(|_| Error::not_found(SKILL_FILE))?;
+        let edit = FileEdit::new(path, None, Some(content.into()));
+        self.propose(
+            &place,
+            id,
+            &unified(&[edit]),
+            justification,
+            evidence,
+            author,
+        )
+    }
+
+    fn propose(
+        &self,
+        place: &SkillPlace,
+        id: &str,
+        diff: &str,
+        justification: &str,
+        evidence: Option<&str>,
+        author: Author,
+    ) -> Result<MadeProposal, Error> {
+        let preview = Preview::of(place, diff)?;
+        let effects = self.effects_of(id, place, &preview)?;
+        if let Some(error) = effects.new_errors().next() {
+            let why = format!("The skill would have an error: {}", error.message);
+            return Err(Error::invalid(id, why));
+        }
+        let new = NewProposal {
+            skill: id,
+            place,
+            diff,
+            author,
+            justification,
+            evidence,
+            checks: &effects.lines(),
+        };
+        let proposed = self.store()?.propose(&new, environment::now())?;
+        if !proposed.is_repeated {
+            self.tell_of_proposal(&proposed.proposal);
+        }
+        Ok(MadeProposal { proposed, effects })
+    }
+
+    /// Returns what a proposal would do, worked out anew: what its file says is not believed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::preview`].
+    pub fn effects(&self, proposal: &Proposal) -> Result<Effects, Error> {
+        let preview = self.store()?.preview(proposal)?;
+        self.effects_of(&proposal.skill, &proposal.place, &preview)
+    }
+
+    /// Returns the name of the user, for what they decide.
+    pub fn user_name(&self) -> String {
+        let name = self.environment().user_name();
+        name.unwrap_or("user").to_owned()
+    }
+
+    /// Returns the time, for what is decided now.
+    pub fn now(&self) -> SystemTime {
+        environment::now()
+    }
+
+    /// Returns the skill's digest as it is on the disk.
+    pub fn skill_version(&self, id: &str) -> Result<Option<Digest>, Error> {
+        Ok(self.skill_place(id)?.read()?.map(|files| files.digest()))
+    }
+}
+
+impl Effects {
+    /// Returns the errors that the skill would have and does not have now.
+    fn new_errors(&self) -> impl Iterator<Item = &skillfold_core::Diagnostic> {
+        let findings = self.new_findings.iter();
+        findings.filter(|finding| finding.severity == Severity::Error)
+    }
+}

@@ -1,0 +1,69 @@
+//! Pins: the skills that a folder had when it was trusted, each with a digest of its content. A pinned folder is trusted while it
+//! has these skills and no others; one that is gone takes nothing along.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use skillfold_core::diagnostic::visible;
+use skillfold_core::load::skill_digest;
+use skillfold_core::read::{ReadOptions, discover};
+use skillfold_core::{Error, Root, Source};
+
+/// Maximum skills of a pinned folder that a message names.
+const MAX_NAMED: usize = 5;
+
+/// The skills of a folder, each by its path in the folder, with the digest of its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pins(BTreeMap<String, String>);
+
+impl Pins {
+    /// Computes the pins of all skills of some roots in a folder, whose path must have its links resolved. A skill that a link
+    /// leads to outside of the folder goes by its whole path.
+    pub(crate) fn compute<'r>(
+        folder: &Path,
+        roots: impl Iterator<Item = &'r Root>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let sources: Vec<&dyn Source> = roots.map(Root::source).collect();
+        let mut pins = BTreeMap::new();
+        for skill in discover(&sources, options).skills {
+            let source = sources[skill.source];
+            let Some(path) = source.real_path(&skill.folder) else {
+                continue;
+            };
+            let path = path.strip_prefix(folder).unwrap_or(&path);
+            let digest = skill_digest(source, &skill.folder)?;
+            pins.insert(path.to_string_lossy().into_owned(), digest.to_string());
+        }
+        Ok(Self(pins))
+    }
+
+    /// Creates pins from the entries of a list.
+    pub(crate) fn from_entries(entries: impl Iterator<Item = (String, String)>) -> Self {
+        Self(entries.collect())
+    }
+
+    /// Returns the path and the digest of each skill, sorted by path.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(path, digest)| (&**path, &**digest))
+    }
+
+    /// Returns which skills of `current` are not as they were pinned, as a phrase; `None` if all are.
+    pub(crate) fn changes(&self, current: &Self) -> Option<String> {
+        let changed = current.0.iter().filter_map(|(path, digest)| {
+            let what = match self.0.get(path) {
+                None => "new",
+                Some(pinned) if pinned != digest => "changed",
+                Some(_) => return None,
+            };
+            Some(format!("`{}` ({what})", visible(path)))
+        });
+        let changed: Vec<String> = changed.collect();
+        let mut text = changed[..changed.len().min(MAX_NAMED)].join(", ");
+        if let more @ 1.. = changed.len().saturating_sub(MAX_NAMED) {
+            let _ = write!(text, " and {more} more");
+        }
+        (!changed.is_empty()).then_some(text)
+    }
+}

@@ -1,0 +1,147 @@
+//! What a skill asks for to run: `permissions` in its frontmatter.
+
+use std::path::PathBuf;
+
+use skillfold_core::diagnostic::visible;
+use skillfold_core::read::{Manifest, Value};
+use skillfold_run::Permissions;
+
+use crate::environment::Environment;
+
+/// Maximum entries of a list that are read.
+const MAX_ENTRIES: usize = 100;
+
+/// The words that ask for no network.
+const NO: [&str; 3] = ["false", "no", "none"];
+
+/// The words that ask for the network without naming a host.
+const YES: [&str; 2] = ["true", "yes"];
+
+/// What a skill asks for beyond its own files and a scratch folder.
+///
+/// ```yaml
+/// permissions:
+///   network: [api.example.com]   # or `true`; the whole network is granted, the names are for the person
+///   read: [~/Documents]
+///   write: [~/Reports]
+///   env: [EXAMPLE_TOKEN]
+/// ```
+///
+/// Paths are absolute or start with `~/`: what a relative one means would depend on who runs the script, and where. Other
+/// skills write other things there; what is not understood is granted to nobody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AskedPermissions {
+    /// Whether the skill asks for the network.
+    pub network: bool,
+    /// The hosts that it says it talks to. They are not enforced.
+    pub hosts: Vec<String>,
+    /// The files and folders that it asks to read.
+    pub read: Vec<String>,
+    /// The files and folders that it asks to write.
+    pub write: Vec<String>,
+    /// The environment variables that it asks for.
+    pub variables: Vec<String>,
+    /// What is not understood.
+    pub unknown: Vec<String>,
+}
+
+impl AskedPermissions {
+    /// Reads them from a manifest.
+    pub fn of(manifest: &Manifest) -> Self {
+        let mut asked = Self::default();
+        match manifest.other().get("permissions") {
+            None => {}
+            Some(Value::Map(fields)) => {
+                for (key, value) in fields.iter() {
+                    asked.read_field(key, value);
+                }
+            }
+            Some(other) => asked.unknown.extend(words(other)),
+        }
+        asked
+    }
+
+    fn read_field(&mut self, key: &str, value: &Value) {
+        match key {
+            "network" => {
+                self.hosts = words(value);
+                self.hosts.retain(|word| !NO.contains(&word.as_str()));
+                self.network = !self.hosts.is_empty();
+                self.hosts.retain(|word| !YES.contains(&word.as_str()));
+            }
+            "read" => self.read = self.paths(value),
+            "write" => self.write = self.paths(value),
+            "env" | "environment" => self.variables = words(value),
+            other => self.unknown.push(other.to_owned()),
+        }
+    }
+
+    /// Returns the paths of a field; what is no path that can be granted is not understood.
+    fn paths(&mut self, value: &Value) -> Vec<String> {
+        let is_path = |word: &String| word.starts_with(['/', '~']);
+        let (paths, unknown) = words(value).into_iter().partition(is_path);
+        self.unknown.extend::<Vec<String>>(unknown);
+        paths
+    }
+
+    /// Returns whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        !self.network && self.read.is_empty() && self.write.is_empty() && self.variables.is_empty()
+    }
+
+    /// Returns one line for each thing that it asks for.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.network {
+            let hosts = self.hosts.join(", ");
+            lines.push(if hosts.is_empty() {
+                "the network".to_owned()
+            } else {
+                format!("the network, all of it (it names {})", visible(&hosts))
+            });
+        }
+        let paths = [("to read", &self.read), ("to write", &self.write)];
+        for (what, paths) in paths {
+            lines.extend(paths.iter().map(|path| format!("{what} {}", visible(path))));
+        }
+        let variables = self.variables.iter();
+        lines.extend(variables.map(|name| format!("the variable {}", visible(name))));
+        lines
+    }
+
+    /// Returns what a run gets if all of this is granted. Variables that are not set are left out.
+    pub(super) fn permissions(&self, environment: &Environment) -> Permissions {
+        let mut permissions = Permissions::default();
+        if self.network {
+            permissions = permissions.with_network();
+        }
+        let path =
+            |path: &String| -> PathBuf { environment.expand_path(path, environment.directory()) };
+        for granted in self.read.iter().map(path) {
+            permissions = permissions.with_read(granted);
+        }
+        for granted in self.write.iter().map(path) {
+            permissions = permissions.with_write(granted);
+        }
+        for name in &self.variables {
+            if let Some(value) = environment.granted_variable(name) {
+                permissions = permissions.with_variable(name, value);
+            }
+        }
+        permissions
+    }
+}
+
+/// Returns the words of a scalar or of a list of scalars; the keys of mappings in a list.
+fn words(value: &Value) -> Vec<String> {
+    let word = |value: &Value| match value {
+        Value::Scalar(text) => vec![text.as_str().to_owned()],
+        Value::Map(fields) => fields.iter().map(|(key, _)| key.to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    match value {
+        Value::List(items) => items.iter().take(MAX_ENTRIES).flat_map(word).collect(),
+        other => word(other),
+    }
+}

@@ -1,0 +1,283 @@
+//! Runs scripts and tools of skills, in the box of [`skillfold_run`], if the user has allowed it.
+//!
+//! Allowing is for the bytes that the user looked at: a skill that changes is not allowed any more. Loading a skill runs
+//! nothing; its tools are those that it had when it was allowed.
+
+mod tool;
+
+mod asked;
+mod error;
+
+mod allowed;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use skillfold_core::load::Digest;
+use skillfold_core::name::ResourcePath;
+use skillfold_core::read::parse;
+use skillfold_core::source::SKILL_FILE;
+use skillfold_core::{Entry, Error, Refusal};
+use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
+use skillfold_run::{
+    Accept, Layer, Permissions, Run, RunError, RunErrorKind, SYSTEM_FOLDERS, Scripts, SkillCopy,
+};
+use skillfold_store::Approval;
+
+pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
+pub use asked::AskedPermissions;
+pub use error::ScriptError;
+pub use tool::SkillTool;
+
+use crate::environment::Environment;
+use crate::settings::Settings;
+use crate::skills::Skills;
+use crate::toolset_pool::PoolKey;
+
+/// Why a skill does not run that the user has not allowed.
+const NOT_ALLOWED: &str = "The user has not allowed its scripts and tools, or it has changed since; `skillfold allow` shows what it would run, and asks";
+
+/// A copy of a skill that can run, with what it asks for and what the user granted.
+#[derive(Debug)]
+pub struct RunnableSkill {
+    id: String,
+    folder: Option<PathBuf>,
+    copy: Arc<SkillCopy>,
+    digest: Digest,
+    declared: Vec<ResourcePath>,
+    toolsets: Vec<String>,
+    asked: AskedPermissions,
+    permissions: Permissions,
+    accept: Accept,
+    search: Vec<PathBuf>,
+    allowed: Option<AllowedSkill>,
+}
+
+impl Skills {
+    /// Takes a copy of a skill, to look at what it would run and to run it. Nothing is run by this.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](skillfold_core::ErrorKind::NotFound) or [`Refused`](skillfold_core::ErrorKind::Refused) as for loading
+    /// it; others if its files cannot be read.
+    pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
+        let catalog = self.catalog();
+        self.runnable_entry(&catalog.resolve_for_person(id)?)
+    }
+
+    pub(crate) fn runnable_entry(&self, entry: &Entry<'_>) -> Result<RunnableSkill, Error> {
+        let (source, folder) = (entry.root().source(), entry.folder());
+        let copy = SkillCopy::read(source, folder)?;
+        let digest = copy.content_digest();
+        let environment = self.environment();
+        // The manifest of the copy: the one of the catalog may be older.
+        let file = SKILL_FILE.parse().ok().and_then(|path| copy.file(&path));
+        let parsed = parse(file.unwrap_or_default(), folder.name());
+        let Some(manifest) = parsed.manifest else {
+            let why = "Its `SKILL.md` is not valid any more; `skillfold check` says why";
+            return Err(Error::invalid(entry.id(), why));
+        };
+        let asked = AskedPermissions::of(&manifest);
+        let granted = asked.lines();
+        let allowed = AllowedSkills::load(environment).find(digest).cloned();
+        let allowed = allowed.filter(|allowed| allowed.granted == granted);
+        Ok(RunnableSkill {
+            id: entry.id().to_owned(),
+            folder: entry.real_dir(),
+            digest,
+            declared: manifest.script_paths().collect(),
+            toolsets: manifest
+                .toolsets()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            permissions: asked.permissions(environment),
+            asked,
+            accept: accepted_layers(&self.report().settings)?,
+            search: search_path(environment),
+            allowed,
+            copy: Arc::new(copy),
+        })
+    }
+
+    /// Allows a skill to run with everything that it asks for, and remembers its tools. `approval` says who allows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept, or the skill is
+    /// not in a folder.
+    pub fn allow(
+        &self,
+        skill: &RunnableSkill,
+        tools: Vec<SkillTool>,
+        approval: &Approval,
+    ) -> Result<AllowedSkill, Error> {
+        let Some(folder) = skill.folder.clone() else {
+            let rule = "It is not in a folder; the program that brings it decides what it may run";
+            return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule));
+        };
+        let allowed = AllowedSkill {
+            folder,
+            digest: skill.digest,
+            granted: skill.asked.lines(),
+            tools,
+        };
+        allowed::allow(self.environment(), &allowed, &self.store()?, approval)?;
+        Ok(allowed)
+    }
+
+    /// Calls a tool of a skill that may run. Toolsets stay loaded for the next call.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the skill may not run, has no such tool, or its toolset fails.
+    pub fn call_skill_tool(
+        &self,
+        skill: &RunnableSkill,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<ToolOutput, ScriptError> {
+        let allowed = skill.check_allowed()?;
+        let Some(known) = allowed.tools.iter().find(|known| known.name == tool) else {
+            let names: Vec<_> = allowed.tools.iter().map(|tool| &*tool.name).collect();
+            let message = format!("Skill `{}` has no tool `{tool}`", skill.id);
+            let hint = format!("Call one of these: {}", names.join(", "));
+            return Err(RunError::new(RunErrorKind::UnknownTool, message, &hint).into());
+        };
+        let key = PoolKey {
+            digest: skill.digest,
+            toolset: known.toolset.clone(),
+        };
+        let load = || skill.load_toolset(&known.toolset);
+        Ok(self.toolset_pool().call(&key, load, tool, arguments)?)
+    }
+}
+
+impl RunnableSkill {
+    /// Returns the skill's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the real path of the skill's folder, if it is in one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns the digest of the copy.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns what the skill asks for.
+    pub fn asked(&self) -> &AskedPermissions {
+        &self.asked
+    }
+
+    /// Returns the files that can be run, and those that cannot, with the reason.
+    pub fn scripts(&self) -> Scripts {
+        skillfold_run::scripts(&self.copy, self.declared.iter().map(ResourcePath::as_str))
+    }
+
+    /// Returns the toolsets that the skill names.
+    pub fn toolsets(&self) -> &[String] {
+        &self.toolsets
+    }
+
+    /// Returns the user's allowance of exactly this content.
+    pub fn allowed(&self) -> Option<&AllowedSkill> {
+        self.allowed.as_ref()
+    }
+
+    /// Returns the user's allowance, or that there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) without one.
+    pub fn check_allowed(&self) -> Result<&AllowedSkill, Error> {
+        let refused = || Error::refused(&self.id, Refusal::NotAllowed, NOT_ALLOWED);
+        self.allowed.as_ref().ok_or_else(refused)
+    }
+
+    /// Returns a run of a script, with what the user granted.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the user has not allowed it.
+    pub fn run<'a>(&'a self, script: &'a ResourcePath) -> Result<Run<'a>, Error> {
+        self.check_allowed()?;
+        Ok(self.run_as_host(script))
+    }
+
+    /// Returns a run of a script, whatever the user has allowed: the host answers for it. It has everything that the skill asks
+    /// for; [`Run::with_permissions`] sets less.
+    pub fn run_as_host<'a>(&'a self, script: &'a ResourcePath) -> Run<'a> {
+        Run::new(&self.copy, script)
+            .with_permissions(self.permissions.clone())
+            .with_accepted(self.accept.clone())
+            .with_search_path(self.search.iter().cloned())
+    }
+
+    /// Starts the skill's toolsets in the box, with everything that it asks for, and returns their tools. Call it only for
+    /// somebody who has decided to allow the skill.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a toolset cannot be loaded, or two tools would have the same name.
+    pub fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
+        let mut tools: Vec<SkillTool> = Vec::new();
+        for toolset in &self.toolsets {
+            let loaded = self.load_toolset(toolset)?;
+            for spec in loaded.tools() {
+                if let Some(other) = tools.iter().find(|tool| tool.name == spec.name) {
+                    let message = format!(
+                        "Tool `{}` is in two toolsets: `{}` and `{toolset}`",
+                        spec.name, other.toolset
+                    );
+                    let hint = "Rename one of them";
+                    return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint).into());
+                }
+                tools.push(SkillTool::new(toolset, spec));
+            }
+        }
+        Ok(tools)
+    }
+
+    fn load_toolset(&self, toolset: &str) -> Result<Box<dyn Toolset>, RunError> {
+        let reference: ToolsetRef = toolset.parse()?;
+        let options = ToolsetOptions::default()
+            .with_permissions(self.permissions.clone())
+            .with_accepted(self.accept.clone())
+            .with_search_path(self.search.iter().cloned());
+        load_toolset(&self.copy, &reference, &options)
+    }
+}
+
+/// Returns the folders in which programs are looked for that run scripts: those of the system, then those of `PATH`.
+fn search_path(environment: &Environment) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = SYSTEM_FOLDERS.map(PathBuf::from).into();
+    let path = environment.granted_variable("PATH").unwrap_or_default();
+    let own = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    for folder in own {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Returns the layers of the box that the settings accept to be missing.
+fn accepted_layers(settings: &Settings) -> Result<Accept, Error> {
+    let mut accept = Accept::default();
+    let names = settings.box_without.value.split(',').map(str::trim);
+    for name in names.filter(|name| !name.is_empty()) {
+        let Some(layer) = Layer::from_name(name) else {
+            let names: Vec<_> = Layer::ALL.iter().map(|layer| layer.as_str()).collect();
+            let why = format!("`{name}` is no layer; the layers are {}", names.join(", "));
+            return Err(Error::invalid("box_without", why));
+        };
+        accept = accept.missing(layer);
+    }
+    Ok(accept)
+}

@@ -1,0 +1,185 @@
+//! The list of accepted skills, and the setting that holds others.
+
+use std::thread;
+use std::time::Duration;
+
+use skillfold::core::ErrorKind;
+use skillfold::core::catalog::Status;
+use skillfold::view::{Doctor, Document};
+use skillfold::{AcceptedFolders, Host, Skills, accept_skills, hold_skill};
+
+use crate::world::{World, tree};
+
+const LIST: &str = "person/.local/state/skillfold/accepted.toml";
+const A: &str = "person/.agents/skills/a";
+const B: &str = "person/.agents/skills/b";
+
+fn world() -> World {
+    World::new(&tree(&[A, B]))
+}
+
+fn host(world: &World) -> Host {
+    world.host().set("new_skills", "hold")
+}
+
+fn skills(world: &World) -> Skills {
+    host(world).discover().unwrap()
+}
+
+fn accept(world: &World, folder: &str) -> usize {
+    let folder = world.path(folder).canonicalize().unwrap();
+    accept_skills(&world.environment("person/app"), [folder]).unwrap()
+}
+
+/// Returns the findings of the list, without the path of the temporary folder.
+fn findings(world: &World) -> String {
+    let report = skills(world).report();
+    let findings = report.accepted.findings.iter();
+    let lines = findings.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
+    world.shown(&lines.collect::<String>())
+}
+
+#[test]
+fn nothing_is_held_unless_the_user_wants_it() {
+    let world = world();
+    insta::assert_snapshot!(world.listed(&world.skills()), @r"
+    a active ~/.agents/skills/a
+    b active ~/.agents/skills/b
+    ");
+    world.write("//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
+    insta::assert_snapshot!(world.listed(&world.skills()), @r"
+    a held ~/.agents/skills/a
+    b held ~/.agents/skills/b
+    ");
+}
+
+#[test]
+fn project_may_not_decide_what_is_held() {
+    let world = world();
+    world.write("//- person/app/.skillfold/config.toml\nnew_skills = \"hold\"\n");
+    insta::assert_snapshot!(world.findings(&world.skills().report()), @"/person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `new_skills`");
+    world.write("//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
+    world.write("//- person/app/.skillfold/config.toml\nnew_skills = \"show\"\n");
+    let status = world.skills().catalog().get("a").unwrap().status();
+    assert_eq!(status, Status::Held);
+}
+
+#[test]
+fn accepted_skill_is_given_until_it_is_held_again() {
+    let world = world();
+    assert_eq!(accept(&world, A), 1);
+    assert_eq!(accept(&world, A), 0);
+    insta::assert_snapshot!(world.listed(&skills(&world)), @r"
+    a active ~/.agents/skills/a
+    b held ~/.agents/skills/b
+    ");
+    let environment = world.environment("person/app");
+    let folder = world.path(A).canonicalize().unwrap();
+    let list = AcceptedFolders::load(&environment);
+    assert_eq!(list.folders.iter().collect::<Vec<_>>(), [&folder]);
+    hold_skill(&environment, &folder).unwrap();
+    let status = skills(&world).catalog().get("a").unwrap().status();
+    assert_eq!(status, Status::Held);
+    let again = hold_skill(&environment, &folder).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn skill_of_a_project_that_is_not_trusted_is_untrusted_accepted_or_not() {
+    let ours = "person/app/.agents/skills/c";
+    let world = World::new(&tree(&[ours]));
+    accept(&world, ours);
+    let status = |host: Host| {
+        let skills = host.discover().unwrap();
+        skills.catalog().get("c").unwrap().status()
+    };
+    assert_eq!(status(host(&world)), Status::Untrusted);
+    let trusting = || host(&world).set("trust_project", "true");
+    assert_eq!(status(trusting()), Status::Active);
+    let folder = world.path(ours).canonicalize().unwrap();
+    hold_skill(&world.environment("person/app"), &folder).unwrap();
+    assert_eq!(status(trusting()), Status::Held);
+}
+
+#[test]
+fn what_cannot_be_understood_accepts_nothing_and_is_said() {
+    let world = world();
+    let path = world.path(A).canonicalize().unwrap();
+    let path = path.to_str().unwrap();
+    let said = |list: &str| {
+        world.write(&format!("\n//- {LIST}\n{list}"));
+        let status = skills(&world).catalog().get("a").unwrap().status();
+        assert_eq!(status, Status::Held, "{list}");
+        findings(&world)
+    };
+    insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: unclosed array table, expected `]`");
+    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: unknown field `only`, expected `path`");
+    insta::assert_snapshot!(said("[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: its path is not whole");
+    let doctor = Document::Doctor(Doctor::new(&skills(&world))).to_json();
+    assert!(doctor.contains("List of accepted skills"), "{doctor}");
+    // One that is good is followed beside one that is not.
+    world.write(&format!(
+        "\n//- {LIST}\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
+    ));
+    let status = skills(&world).catalog().get("a").unwrap().status();
+    assert_eq!(status, Status::Active);
+}
+
+#[cfg(unix)]
+#[test]
+fn list_that_others_may_write_accepts_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = world();
+    accept(&world, A);
+    let mode = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(world.path(LIST), permissions).unwrap();
+    };
+    mode(0o666);
+    let status = skills(&world).catalog().get("a").unwrap().status();
+    assert_eq!(status, Status::Held);
+    insta::assert_snapshot!(findings(&world), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF709]: List of accepted skills is not used: others may write the file (mode 0666)");
+    let folder = world.path(B).canonicalize().unwrap();
+    let error = accept_skills(&world.environment("person/app"), [folder]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    mode(0o600);
+    let status = skills(&world).catalog().get("a").unwrap().status();
+    assert_eq!(status, Status::Active);
+}
+
+#[test]
+fn running_host_notices_an_acceptance_and_its_end_within_a_second() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let world = world();
+    let host = host(&world).set("watch", "off").set("poll_seconds", "0");
+    let skills = host.discover().unwrap();
+    let is_given = || skills.load("a", "").is_ok() && skills.read("a", "SKILL.md").is_ok();
+    assert!(!is_given());
+    accept(&world, A);
+    thread::sleep(SECOND);
+    assert!(is_given());
+    assert!(skills.load("b", "").is_err());
+    // Settings that cannot be read any more change nothing.
+    world.write("//- person/.config/skillfold/config.toml\nlinks = \"nonsense\"\n");
+    assert!(skills.refresh().is_err());
+    let folder = world.path(A).canonicalize().unwrap();
+    hold_skill(&world.environment("person/app"), &folder).unwrap();
+    thread::sleep(SECOND);
+    assert!(!is_given());
+}
+
+#[test]
+fn skill_that_appears_is_given_at_once_or_held_as_the_user_wants() {
+    for (hold, status) in [(false, Status::Active), (true, Status::Held)] {
+        let world = world();
+        accept(&world, A);
+        let skills = if hold { skills(&world) } else { world.skills() };
+        world.write(&tree(&["person/.agents/skills/new"]));
+        let changes = skills.refresh().unwrap();
+        assert_eq!(changes.added, ["new".into()]);
+        assert_eq!(skills.catalog().get("new").unwrap().status(), status);
+        assert_eq!(skills.load("new", "").is_ok(), !hold);
+        assert!(skills.load("a", "").is_ok());
+    }
+}

@@ -1,0 +1,172 @@
+//! Folders that are trusted with the skills that they have.
+
+use std::path::PathBuf;
+
+use skillfold::core::catalog::Status;
+use skillfold::{
+    Host, Pins, Skills, TrustedFolders, TrustedState, check_trustable, trust_folder, trust_pinned,
+};
+
+use crate::world::{World, tree};
+
+const LIST: &str = "person/.local/state/skillfold/trusted.toml";
+const A: &str = "person/app/.agents/skills/a";
+
+fn world() -> World {
+    let world = World::new(&tree(&[A, "person/app/.agents/skills/b"]));
+    world.write(&format!("//- {A}/scripts/run.sh\necho hello\n"));
+    world
+}
+
+fn pin(world: &World) -> PathBuf {
+    let environment = world.environment("person/app");
+    let folder = check_trustable(&environment, &world.path("person/app")).unwrap();
+    let pins = Pins::of_project(&environment, &folder).unwrap();
+    trust_pinned(&environment, &folder, &pins).unwrap()
+}
+
+fn status(skills: &Skills) -> Status {
+    skills.catalog().get("a").unwrap().status()
+}
+
+/// Returns the findings of the list, without the path of the temporary folder.
+fn findings(world: &World, skills: &Skills) -> String {
+    let report = skills.report();
+    let findings = report.trusted.findings.iter();
+    let lines = findings.map(|one| format!("{}\n", one.diagnostic));
+    let root = world.path("").canonicalize().unwrap();
+    let root = format!("{}/", root.display());
+    lines.collect::<String>().replace(&root, "/")
+}
+
+fn state(world: &World) -> TrustedState {
+    let environment = world.environment("person");
+    let list = TrustedFolders::load(&environment);
+    list.folders[0].state_with_content(&environment)
+}
+
+#[test]
+fn pinned_folder_is_trusted_while_it_has_the_skills_that_it_had() {
+    let world = world();
+    pin(&world);
+    let skills = world.skills();
+    assert_eq!(status(&skills), Status::Active);
+    assert_eq!(state(&world), TrustedState::Pinned);
+    let rule = skills.report().trusted_by.as_ref().unwrap().to_string();
+    assert!(rule.starts_with("`skillfold trust --pin`: "), "{rule}");
+    // What other files of the project say does not matter.
+    world.write("//- person/app/README.md\nA project\n//- person/app/.agents/notes.md\nx\n");
+    assert_eq!(status(&world.skills()), Status::Active);
+    // Nor does a skill that is gone.
+    std::fs::remove_dir_all(world.path("person/app/.agents/skills/b")).unwrap();
+    assert_eq!(status(&world.skills()), Status::Active);
+    assert_eq!(state(&world), TrustedState::Pinned);
+}
+
+#[test]
+fn any_change_of_a_skill_ends_the_trust_and_the_finding_names_it() {
+    let said = |change: &str| {
+        let world = world();
+        pin(&world);
+        world.write(change);
+        let skills = world.skills();
+        assert_eq!(status(&skills), Status::Untrusted, "{change}");
+        assert_eq!(state(&world), TrustedState::Changed, "{change}");
+        findings(&world, &skills)
+    };
+    insta::assert_snapshot!(said(&format!("//- {A}/SKILL.md\n---\nname: a\ndescription: Does more\n---\n")), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/a` (changed)");
+    insta::assert_snapshot!(said(&format!("//- {A}/scripts/run.sh\necho evil\n")), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/a` (changed)");
+    insta::assert_snapshot!(said(&format!("//- {A}/references/more.md\nMore\n")), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/a` (changed)");
+    insta::assert_snapshot!(said(&tree(&["person/app/.agents/skills/c", "person/app/.claude/skills/d"])), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/c` (new), `.claude/skills/d` (new)");
+    insta::assert_snapshot!(said("//- person/app/.skillfold/config.toml\nroots = [\"more\"]\n//- person/app/more/e/SKILL.md\n---\nname: e\ndescription: Does e\n---\n"), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `more/e` (new)");
+}
+
+#[test]
+fn folder_that_is_as_it_was_or_is_trusted_again_is_trusted() {
+    let world = world();
+    pin(&world);
+    let script = |text: &str| world.write(&format!("//- {A}/scripts/run.sh\n{text}\n"));
+    script("echo evil");
+    assert_eq!(status(&world.skills()), Status::Untrusted);
+    script("echo hello");
+    assert_eq!(status(&world.skills()), Status::Active);
+    script("echo better");
+    assert_eq!(status(&world.skills()), Status::Untrusted);
+    pin(&world);
+    assert_eq!(status(&world.skills()), Status::Active);
+    let list = TrustedFolders::load(&world.environment("person"));
+    assert_eq!(list.folders.len(), 1);
+    // Whoever trusts it by its path trusts whatever is in it.
+    trust_folder(&world.environment("person/app"), &world.path("person/app")).unwrap();
+    script("echo anything");
+    assert_eq!(status(&world.skills()), Status::Active);
+    assert_eq!(state(&world), TrustedState::Trusted);
+}
+
+#[test]
+fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_every_answer() {
+    let world = world();
+    pin(&world);
+    let host: Host = world.host().set("watch", "off").set("poll_seconds", "0");
+    let skills = host.discover().unwrap();
+    assert!(skills.load("a", "").is_ok());
+    world.write(&format!("//- {A}/scripts/run.sh\necho evil\n"));
+    let changes = skills.refresh().unwrap();
+    assert_eq!(changes.changed, ["a".into(), "b".into()]);
+    assert!(skills.load("a", "").is_err());
+    let before = skills.catalog();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(std::sync::Arc::ptr_eq(&before, &skills.catalog()));
+    world.write(&format!("//- {A}/scripts/run.sh\necho hello\n"));
+    skills.refresh().unwrap();
+    assert!(skills.load("a", "").is_ok());
+}
+
+#[cfg(feature = "watch")]
+#[test]
+fn watching_host_notices_a_change_of_a_pinned_skill() {
+    let world = world();
+    pin(&world);
+    let skills = world.skills();
+    let watcher = skills.watch(|_| {});
+    assert!(skills.load("a", "").is_ok());
+    world.write(&format!("//- {A}/notes.md\nNew\n"));
+    let start = std::time::Instant::now();
+    while skills.load("a", "").is_ok() {
+        assert!(start.elapsed().as_secs() < 10, "it is never noticed");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(watcher);
+}
+
+#[cfg(unix)]
+#[test]
+fn skill_that_a_new_link_leads_to_is_a_new_skill() {
+    let world = world();
+    world.write(&tree(&["elsewhere/evil"]));
+    pin(&world);
+    let link = world.path("person/app/.agents/skills/evil");
+    std::os::unix::fs::symlink(world.path("elsewhere/evil"), link).unwrap();
+    let skills = world.skills();
+    assert_eq!(status(&skills), Status::Untrusted);
+    assert!(findings(&world, &skills).contains("/elsewhere/evil` (new)"));
+}
+
+#[test]
+fn pins_that_cannot_be_understood_trust_nothing() {
+    let world = world();
+    let path = world.path("person/app").canonicalize().unwrap();
+    let path = path.to_str().unwrap();
+    let said = |pinned: &str| {
+        world.write(&format!(
+            "\n//- {LIST}\n[[folder]]\npath = {path:?}\npinned = {pinned}\n"
+        ));
+        let skills = world.skills();
+        assert_eq!(status(&skills), Status::Untrusted, "{pinned}");
+        findings(&world, &skills)
+    };
+    insta::assert_snapshot!(said("true"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: boolean `true`, expected a sequence");
+    insta::assert_snapshot!(said("[{ path = \"a\" }]"), @"warning[SF707]: List of trusted folders is not understood here: missing field `digest`");
+    insta::assert_snapshot!(said("[{ path = \"a\", digest = \"sha256:1\", until = 2030 }]"), @"warning[SF707]: List of trusted folders is not understood here: unknown field `until`, expected `path` or `digest`");
+    insta::assert_snapshot!(said("[]"), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/a` (new), `.agents/skills/b` (new)");
+}

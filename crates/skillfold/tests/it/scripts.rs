@@ -1,0 +1,321 @@
+//! Scripts and tools of skills run in a box, if the user has allowed exactly what runs.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at the disk behind the store's back"
+)]
+
+use std::fs;
+
+use serde_json::{Value, json};
+use skillfold::core::read::ToolCheck;
+use skillfold::core::{ContextLifetime, Policy, Refusal};
+use skillfold::store::Approval;
+use skillfold::{AllowedSkills, Environment, Host, Session, Skills, disallow_skill};
+use tempfile::TempDir;
+
+const SKILL: &str = "---
+name: pdf
+description: Fills in forms
+toolsets: ['toolsets/tools.json:tools']
+permissions: { env: [PDF_TOKEN], magic: true }
+---
+Run scripts/fill.py.
+";
+const SCRIPT: &str = "import os, sys
+print('args', sys.argv[1:], 'token', os.environ.get('PDF_TOKEN'), 'home', os.environ.get('HOME'))
+print('input', sys.stdin.read())
+";
+const TOOLS: &str = r#"{"tools": [{
+    "name": "count",
+    "description": "Counts letters.",
+    "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "script": "scripts/count.py"
+}]}"#;
+const COUNT: &str = "import json, sys\nprint(len(json.load(sys.stdin)['text']))\n";
+
+struct User {
+    home: TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        let user = Self {
+            home: tempfile::tempdir().unwrap(),
+        };
+        user.write("SKILL.md", SKILL);
+        user.write("scripts/fill.py", SCRIPT);
+        user.write("scripts/count.py", COUNT);
+        user.write("toolsets/tools.json", TOOLS);
+        user
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let file = self.home.path().join(".agents/skills/pdf").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn environment(&self) -> Environment {
+        let work = self.home.path().join("work");
+        fs::create_dir_all(&work).unwrap();
+        Environment::new(work)
+            .home(self.home.path())
+            .variable("USER", "anna")
+            .variable("PDF_TOKEN", "t0ken")
+            .variable("OTHER_TOKEN", "secret")
+    }
+
+    fn skills(&self, scripts: &str) -> Skills {
+        let host = Host::new(self.environment()).set("scripts", scripts);
+        host.discover().unwrap()
+    }
+}
+
+fn allow(skills: &Skills) {
+    let skill = skills.runnable("pdf").unwrap();
+    let tools = skill.list_tools().unwrap();
+    let approval = Approval::by_host("anna");
+    skills.allow(&skill, tools, &approval).unwrap();
+}
+
+fn session(skills: &Skills) -> Session {
+    skills.session(Policy::default(), ContextLifetime::History)
+}
+
+fn call(session: &mut Session, tool: &str, arguments: Value) -> String {
+    session.call(tool, arguments).text()
+}
+
+#[test]
+fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
+    let user = User::new();
+    let run = json!({ "skill_id": "pdf", "script": "scripts/fill.py", "arguments": ["a b", "$(id)"], "input": "text" });
+    let off = user.skills("off");
+    let names = |skills: &Skills| {
+        let tools = session(skills).tools().into_iter();
+        tools.map(|tool| tool.name).collect::<Vec<_>>().join(" ")
+    };
+    assert!(!names(&off).contains("run_skill_script"));
+    let answer = call(&mut session(&off), "run_skill_script", run.clone());
+    assert!(answer.starts_with("There is no tool"), "{answer}");
+
+    let on = user.skills("on");
+    assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
+    let answer = session(&on).call("run_skill_script", run.clone());
+    assert!(answer.is_error());
+    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. The user has not allowed its scripts and tools, or it has changed since; `skillfold allow` shows what it would run, and asks.");
+    assert_eq!(answer.to_value()["refusal"], "not_allowed");
+
+    allow(&on);
+    insta::assert_snapshot!(call(&mut session(&on), "run_skill_script", run), @"
+    args ['a b', '$(id)'] token t0ken home /tmp
+    input text
+    ");
+}
+
+#[test]
+fn change_of_any_file_ends_the_allowance() {
+    let user = User::new();
+    let skills = user.skills("on");
+    allow(&skills);
+    assert!(skills.runnable("pdf").unwrap().allowed().is_some());
+    for (path, text) in [
+        ("scripts/fill.py", "print('evil')\n"),
+        ("references/notes.md", "new"),
+        ("SKILL.md", "---\nname: pdf\ndescription: More\n---\n"),
+    ] {
+        let user = User::new();
+        let skills = user.skills("on");
+        allow(&skills);
+        user.write(path, text);
+        let error = skills.runnable("pdf").unwrap().check_allowed().unwrap_err();
+        assert_eq!(error.refusal(), Some(Refusal::NotAllowed), "{path}");
+    }
+    // What comes back is what was looked at.
+    user.write("scripts/fill.py", "print('evil')\n");
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    user.write("scripts/fill.py", SCRIPT);
+    assert!(skills.runnable("pdf").unwrap().allowed().is_some());
+
+    let folder = skills.runnable("pdf").unwrap().folder().unwrap().to_owned();
+    disallow_skill(&user.environment(), &folder).unwrap();
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    let log = skills.store().unwrap().log().unwrap();
+    assert_eq!(log.damage, None);
+    let events = serde_json::to_string(&log.records).unwrap();
+    assert!(events.contains("allow") && events.contains("the variable PDF_TOKEN"));
+}
+
+#[test]
+fn what_is_run_is_what_was_looked_at() {
+    let user = User::new();
+    let skills = user.skills("on");
+    allow(&skills);
+    let skill = skills.runnable("pdf").unwrap();
+    user.write("scripts/count.py", "print('swapped')\n");
+    let script = "scripts/count.py".parse().unwrap();
+    let run = skill.run(&script).unwrap();
+    let outcome = run
+        .with_input(b"{\"text\": \"four\"}".to_vec())
+        .run()
+        .unwrap();
+    assert_eq!(outcome.stdout_text(), "4\n");
+}
+
+#[test]
+fn tools_of_a_skill_are_there_once_it_is_loaded_and_are_called_by_both_names() {
+    let user = User::new();
+    let skills = user.skills("on");
+    let mut conversation = session(&skills);
+    let loaded = call(
+        &mut conversation,
+        "load_skill",
+        json!({ "skill_id": "pdf" }),
+    );
+    assert!(!loaded.contains("call_skill_tool"), "{loaded}");
+    assert!(conversation.skill_tools().is_empty());
+
+    allow(&skills);
+    let mut conversation = session(&skills);
+    assert!(conversation.skill_tools().is_empty(), "nothing is loaded");
+    let loaded = call(
+        &mut conversation,
+        "load_skill",
+        json!({ "skill_id": "pdf" }),
+    );
+    let notes = loaded
+        .rsplit_once("</skill_context>")
+        .map_or(&*loaded, |it| it.1);
+    insta::assert_snapshot!(notes.trim(), @r#"
+    `run_skill_script` runs these scripts of the skill: scripts/count.py, scripts/fill.py.
+    `call_skill_tool` calls its tool `count`: Counts letters. Arguments: {"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}
+    "#);
+    let tools = conversation.skill_tools();
+    assert_eq!(tools.len(), 1);
+    assert_eq!(tools[0].name, "pdf__count");
+    assert_eq!(tools[0].input_schema["required"], json!(["text"]));
+    let arguments = json!({ "text": "four" });
+    assert_eq!(
+        call(&mut conversation, "pdf__count", arguments.clone()).trim(),
+        "4"
+    );
+    let by_one = json!({ "skill_id": "pdf", "tool": "count", "arguments": arguments });
+    assert_eq!(
+        call(&mut conversation, "call_skill_tool", by_one).trim(),
+        "4"
+    );
+    let wrong = conversation.call("pdf__count", json!({}));
+    assert!(wrong.is_error());
+    insta::assert_snapshot!(wrong.text(), @"Tool `count`: the argument `text` is missing. Call it again with arguments that fit its schema.");
+    let unknown = json!({ "skill_id": "pdf", "tool": "sum" });
+    insta::assert_snapshot!(call(&mut conversation, "call_skill_tool", unknown), @"Skill `pdf` has no tool `sum`. Call one of these: count.");
+
+    // Another conversation has not loaded it.
+    let mut other = session(&skills);
+    assert!(call(&mut other, "pdf__count", json!({ "text": "x" })).starts_with("There is no tool"));
+}
+
+#[test]
+fn failure_of_a_script_is_an_answer_that_says_how() {
+    let user = User::new();
+    user.write(
+        "scripts/fail.py",
+        "import sys; print('half'); sys.exit('no such form')\n",
+    );
+    user.write("scripts/loud.py", "while True: print('x' * 10000)\n");
+    let skills = user.skills("on");
+    allow(&skills);
+    let mut conversation = session(&skills);
+    let mut run = |script: &str| {
+        let answer = conversation.call(
+            "run_skill_script",
+            json!({ "skill_id": "pdf", "script": script }),
+        );
+        assert!(answer.is_error(), "{script}");
+        (answer.text(), answer.to_value())
+    };
+    insta::assert_snapshot!(run("scripts/fail.py").0, @r"
+    half
+    [stderr]
+    no such form
+    [The script failed with exit code 1]
+    ");
+    let (text, value) = run("scripts/loud.py");
+    assert!(text.ends_with("[The script was ended: output_too_large]"));
+    assert_eq!(value["result"], "output_too_large");
+    insta::assert_snapshot!(run("scripts/nothing.py").0, @"The skill has no file `scripts/nothing.py`. Check the path against the list of the skill's scripts.");
+    insta::assert_snapshot!(run("../../evil.sh").0, @"Invalid `../../evil.sh`: It is no path inside the skill. Correct it and try again.");
+    insta::assert_snapshot!(run("SKILL.md").0, @"No program is known that runs `SKILL.md`. Add a first line such as `#!/usr/bin/env python3`, or a known extension.");
+}
+
+#[test]
+fn user_sees_what_a_skill_asks_for_and_gets_no_more() {
+    let user = User::new();
+    let skills = user.skills("on");
+    let skill = skills.runnable("pdf").unwrap();
+    insta::assert_snapshot!(skill.asked().lines().join("\n"), @"the variable PDF_TOKEN");
+    assert_eq!(skill.asked().unknown, ["magic"]);
+    user.write("SKILL.md", "---\nname: pdf\ndescription: d\npermissions:\n  network: [api.example.com]\n  read: [~/in, /data]\n  write: ['~/out']\n---\n");
+    let skill = skills.runnable("pdf").unwrap();
+    insta::assert_snapshot!(skill.asked().lines().join("\n"), @r"
+    the network, all of it (it names api.example.com)
+    to read ~/in
+    to read /data
+    to write ~/out
+    ");
+    for other in [
+        "read-only",
+        "[exec: why, network]",
+        "{network: false}",
+        "{network: no}",
+        "{read: [notes, .], write: ../out}",
+    ] {
+        user.write(
+            "SKILL.md",
+            &format!("---\nname: pdf\ndescription: d\npermissions: {other}\n---\n"),
+        );
+        assert!(
+            skills.runnable("pdf").unwrap().asked().is_empty(),
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn list_of_what_may_run_that_others_may_write_allows_nothing() {
+    let user = User::new();
+    let skills = user.skills("on");
+    allow(&skills);
+    let file = user.environment().allowed_skills().unwrap();
+    assert_eq!(AllowedSkills::load(&user.environment()).skills.len(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        let list = AllowedSkills::load(&user.environment());
+        assert_eq!((list.skills.len(), list.findings.len()), (0, 1));
+        assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    }
+}
+
+#[test]
+fn host_can_enforce_the_tools_that_a_skill_allows() {
+    let user = User::new();
+    let allowed = "---\nname: pdf\ndescription: d\nallowed-tools: Read Bash(git:*)\n---\n";
+    user.write("SKILL.md", allowed);
+    let skills = user.skills("off");
+    let skill = skills.get("pdf").unwrap();
+    let entry = skill.entry();
+    let check = |tool| entry.manifest().check_tool(tool);
+    assert_eq!(check("Read"), ToolCheck::Allowed);
+    assert_eq!(check("Bash"), ToolCheck::Conditional(vec!["git:*"]));
+    assert_eq!(check("Write"), ToolCheck::Refused);
+    // A skill that lists nothing forbids nothing.
+    user.write("SKILL.md", SKILL);
+    skills.refresh().unwrap();
+    let skill = skills.get("pdf").unwrap();
+    assert_eq!(
+        skill.entry().manifest().check_tool("Write"),
+        ToolCheck::Unlisted
+    );
+}
