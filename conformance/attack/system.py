@@ -1,6 +1,7 @@
 """A system that is not as it should be: a clock of another age, and a disk that is full."""
 
 import glob
+import json
 import os
 import resource
 import shutil
@@ -189,6 +190,7 @@ def lay_out_small(ground):
 def full(row, ground, prepare, is_mounted):
     places = {"TRUSTED": str(ground.folder / "other"), "TRACE": str(ground.folder / "trace.jsonl")}
     stuffing = ground.folder / "stuffing"
+    log = ground.home / ".local/share/skillfold/audit.jsonl"
     for command, must_fail in WRITERS:
         if is_mounted:
             stuff(stuffing)
@@ -201,6 +203,8 @@ def full(row, ground, prepare, is_mounted):
             wrong = f"exit {done.code}, and said {done.err[-200:]!r}"
         if not wrong and not must_fail and (done.code != 0 or b"m0" not in done.out):
             wrong = f"exit {done.code}: {done.err[-200:]!r}"
+        if not wrong:
+            wrong = done_in_log(before.pop(log, None), after.pop(log, None))
         if not wrong and after != before:
             wrong = f"files differ: {sorted(str(path) for path in set(after.items()) ^ set(before.items()))[:3]}"
         row.try_one(wrong, " ".join(command[:3]))
@@ -209,6 +213,15 @@ def full(row, ground, prepare, is_mounted):
         command = [places.get(word, word) for word in command]
         done = ground.run(*command)
         row.control(done.code in (0, 1), f"with room, {command[:3]} works: {done}")
+
+
+def done_in_log(before, after):
+    """Says what is wrong with the log: it may have room for an act that failed, never for one that was done."""
+    before, after = before[0] if before else b"", after[0] if after else b""
+    if not after.startswith(before):
+        return "the log lost records"
+    outcomes = [json.loads(line).get("outcome") for line in after[len(before) :].splitlines()]
+    return "the log says that it was done" if "done" in outcomes else None
 
 
 def kept(ground):
