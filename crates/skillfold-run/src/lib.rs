@@ -25,9 +25,11 @@ mod error;
 
 mod copy;
 
-mod permissions;
-
 mod interpreter;
+
+mod dependencies;
+
+mod permissions;
 
 mod scripts;
 
@@ -46,15 +48,19 @@ mod run;
 
 mod help;
 
+mod prepare;
+
 pub mod toolset;
 
 pub use copy::SkillCopy;
+pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
 pub use help::{Help, help};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, BoxReport, Layer, LayerState};
 pub use limits::RunLimits;
-pub use permissions::{Network, Permissions};
+pub use permissions::{Network, Packages, Permissions};
+pub use prepare::{Prepare, Prepared};
 pub use run::{Run, SYSTEM_FOLDERS, layers};
 pub use running::{Running, Stopper};
 pub use scripts::{Script, Scripts, UnusableScript, script, scripts};

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use skillfold_core::name::ResourcePath;
+
+use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
 
 /// Variables that the box sets itself, or that change how programs are loaded.
@@ -21,6 +24,47 @@ pub enum Network {
     Host,
 }
 
+/// Packages that were installed for a file of a skill. A run that needs them sees them, and cannot change them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Packages {
+    /// The file that names them: a Python script, or a `package.json`.
+    pub file: ResourcePath,
+    /// Who installed them.
+    pub installer: Installer,
+    /// The folder in which they are.
+    pub folder: PathBuf,
+}
+
+impl Packages {
+    /// Creates packages that [`Prepare`](crate::Prepare) has installed in a folder.
+    pub fn new(file: ResourcePath, installer: Installer, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            file,
+            installer,
+            folder: folder.into(),
+        }
+    }
+
+    /// Returns the name of the folder that a run sees: Node looks for packages in folders of this name above a script.
+    pub(crate) fn folder_name(&self) -> &'static str {
+        match self.installer {
+            Installer::Uv => "packages",
+            Installer::Npm => "node_modules",
+        }
+    }
+
+    /// Returns the path at which a run sees them, for a skill at this path.
+    pub(crate) fn path(&self, skill: &Path) -> PathBuf {
+        skill.with_file_name(self.folder_name())
+    }
+
+    /// Returns the path at which they are.
+    pub(crate) fn source(&self) -> PathBuf {
+        self.folder.join(self.folder_name())
+    }
+}
+
 /// What a person has granted to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
@@ -28,6 +72,7 @@ pub struct Permissions {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     environment: Vec<(String, String)>,
+    packages: Vec<Packages>,
 }
 
 impl Permissions {
@@ -61,6 +106,13 @@ impl Permissions {
         self
     }
 
+    /// Grants packages of the skill. A run gets those of its own script alone.
+    #[must_use]
+    pub fn with_packages(mut self, packages: Packages) -> Self {
+        self.packages.push(packages);
+        self
+    }
+
     /// Returns whether the network is granted.
     pub fn network(&self) -> Network {
         self.network
@@ -79,6 +131,11 @@ impl Permissions {
     /// Returns the environment variables.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
+    }
+
+    /// Returns the packages.
+    pub fn packages(&self) -> &[Packages] {
+        &self.packages
     }
 
     /// Refuses what cannot be granted.
@@ -102,7 +159,7 @@ impl Permissions {
         }
         for path in self.read.iter().chain(&self.write) {
             if !is_grantable(path) {
-                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none in `/proc`, `/sys`, `/dev`, `/skill` or `/language-host`";
+                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none that the box has itself, such as `/proc`, `/dev` or `/skill`";
                 return refused(
                     format!("Path cannot be granted: `{}`", path.display()),
                     hint,
@@ -122,7 +179,15 @@ fn is_grantable(path: &Path) -> bool {
     let plain = path
         .components()
         .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-    let taken = ["/proc", "/sys", "/dev", "/skill", "/language-host"];
+    let taken = [
+        "/proc",
+        "/sys",
+        "/dev",
+        "/skill",
+        "/language-host",
+        "/packages",
+        "/node_modules",
+    ];
     path.is_absolute()
         && plain
         && path.parent().is_some()

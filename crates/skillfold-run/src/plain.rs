@@ -58,13 +58,17 @@ fn start(request: &Request<'_>) -> io::Result<Process> {
         path.parent().map_or(Ok(()), fs::create_dir)?;
         write_file(&path, host.text.as_bytes(), Executable::No)?;
     }
+    #[cfg(unix)]
+    if let Some(packages) = request.packages {
+        std::os::unix::fs::symlink(packages.source(), packages.path(&skill))?;
+    }
     let words = request.command_line(&skill.to_string_lossy());
     #[expect(clippy::disallowed_methods, reason = "this is the runner")]
     let mut command = Command::new(&request.interpreter.path);
     command
         .args(words.iter().skip(1))
         .env_clear()
-        .envs(request.environment(&scratch.to_string_lossy()))
+        .envs(request.environment(&scratch.to_string_lossy(), &skill.to_string_lossy()))
         .current_dir(&skill)
         .stdin(match request.input {
             Input::None => Stdio::null(),

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::copy::SkillCopy;
+use crate::dependencies::Installer;
 use crate::interpreter::Installed;
 use crate::layers::BoxReport;
 use crate::limits::RunLimits;
-use crate::permissions::Permissions;
+use crate::permissions::{Packages, Permissions};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub(crate) struct Request<'a> {
     )]
     pub(crate) limits: &'a RunLimits,
     pub(crate) permissions: &'a Permissions,
+    /// The packages of the script.
+    pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: BoxReport,
 }
 
@@ -70,8 +73,9 @@ impl Request<'_> {
         words
     }
 
-    /// Returns the environment for a process with this home, which is also its folder for temporary files.
-    pub(crate) fn environment(&self, home: &str) -> Vec<(String, String)> {
+    /// Returns the environment for a process with this home, which is also its folder for temporary files, and for a skill at
+    /// this path.
+    pub(crate) fn environment(&self, home: &str, skill: &str) -> Vec<(String, String)> {
         let mut folders: Vec<String> = Vec::new();
         let own = self.interpreter.path.parent().map(PathBuf::from);
         folders.extend(own.map(|folder| folder.to_string_lossy().into_owned()));
@@ -86,8 +90,12 @@ impl Request<'_> {
         let fixed = fixed
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value));
+        let python = (self.packages.iter())
+            .filter(|packages| packages.installer == Installer::Uv)
+            .map(|packages| packages.path(skill.as_ref()))
+            .map(|path| ("PYTHONPATH".to_owned(), path.to_string_lossy().into_owned()));
         let granted = self.permissions.environment().iter().cloned();
-        fixed.chain(granted).collect()
+        fixed.chain(python).chain(granted).collect()
     }
 }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use skillfold_core::name::ResourcePath;
 
 use crate::copy::SkillCopy;
+use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter;
 use crate::layers::{Accept, BoxReport, Layer};
 use crate::limits::RunLimits;
-use crate::permissions::Permissions;
+use crate::permissions::{Packages, Permissions};
 use crate::process::{Input, LanguageHost, Process, Request};
 use crate::running::Running;
 use crate::scripts::script;
@@ -171,8 +172,8 @@ impl<'a> Run<'a> {
         self.check_arguments()?;
         self.permissions.check()?;
         let candidates = match self.host {
-            Some(host) => interpreter::programs(host.interpreters),
-            None => script(self.copy, self.script)?.interpreters,
+            Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
+            _ => script(self.copy, self.script)?.interpreters,
         };
         let interpreter = interpreter::find(&candidates, &self.search, self.script)?;
         let report = layers();
@@ -188,6 +189,7 @@ impl<'a> Run<'a> {
             input,
             limits: &self.limits,
             permissions: &self.permissions,
+            packages: self.packages()?,
             report,
         };
         if request.report.has(Layer::Namespaces) {
@@ -195,6 +197,30 @@ impl<'a> Run<'a> {
             return crate::linux::spawn(&request);
         }
         crate::plain::spawn(&request)
+    }
+
+    /// Returns the packages of the script.
+    fn packages(&self) -> Result<Option<&Packages>, RunError> {
+        let Some(file) = dependency_file(self.copy, self.script) else {
+            return Ok(None);
+        };
+        let mut granted = self.permissions.packages().iter();
+        let Some(packages) = granted.find(|packages| packages.file == file) else {
+            return Ok(None);
+        };
+        if !packages.source().is_dir() {
+            let message = format!(
+                "Packages of `{file}` are gone from {}",
+                packages.folder.display()
+            );
+            let hint = "Prepare the skill again";
+            return Err(RunError::new(
+                RunErrorKind::PackagesNotInstalled,
+                message,
+                hint,
+            ));
+        }
+        Ok(Some(packages))
     }
 
     fn check_arguments(&self) -> Result<(), RunError> {

@@ -142,8 +142,8 @@ pub use roots::{FOLDERS, RootStatus, SearchedRoot};
 pub use scaffold::{SkillLocation, scaffold};
 #[cfg(feature = "run")]
 pub use scripts::{
-    AllowedSkill, AllowedSkills, AskedPermissions, RunnableSkill, ScriptError, SkillTool,
-    disallow_skill,
+    AllowedSkill, AllowedSkills, AskedPermissions, RunnableSkill, ScriptError, SkillPackages,
+    SkillTool, disallow_skill,
 };
 pub use search::{Hit, SearchResults};
 pub use session::Session;

@@ -112,12 +112,13 @@ class Reviewer:
         """Give a skill the content of an earlier version, by its digest from `Skills.history`."""
         self._store.roll_back(skill_id, version, reason, self._decision)
 
-    def allow(self, scripts: views.ScriptList) -> None:
+    def allow(self, scripts: views.ScriptList, *, install_packages: bool = False) -> None:
         """Let a skill run its scripts and tools with everything that it asks for, while it is what `scripts` says.
 
         Its toolsets are started in the box to learn which tools they have. `scripts` is what `Skills.scripts` returned.
+        With `install_packages`, the packages that its scripts name are installed in the box, by `uv` and `npm`.
         """
-        self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase)
+        self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase, install_packages)
 
     def __repr__(self) -> str:
         return f"<Reviewer {self.name}>"

@@ -130,6 +130,7 @@ skillfold allow pdf --remove",
 skillfold run pdf               # its scripts
 skillfold run pdf scripts/fill.py -- form.json
 skillfold run pdf scripts/stat.py --stdin < report.csv
+skillfold run pdf --prepare     # installs the packages that they name
 skillfold run --box",
     ),
     (

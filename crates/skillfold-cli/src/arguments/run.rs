@@ -28,6 +28,9 @@ pub(crate) struct RunScript {
     /// Give the script what comes on standard input
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// Install the packages that the skill's scripts name, in the box
+    #[arg(long, requires = "id", conflicts_with_all = ["script", "stdin", "arguments"])]
+    pub(crate) prepare: bool,
     /// Show the layers of the box that this system has
     #[arg(long = "box", conflicts_with = "id")]
     pub(crate) box_layers: bool,

@@ -1,13 +1,15 @@
 //! `skillfold allow`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::run::layers;
+use skillfold::store::Approval;
 use skillfold::view::{AllowedList, Document, ScriptList};
-use skillfold::{AllowedSkills, RunnableSkill, Skills, disallow_skill};
+use skillfold::{AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill};
 
 use crate::arguments::{Allow, Global};
 use crate::failure::Failure;
@@ -25,18 +27,37 @@ pub(crate) fn run(
     let Some(id) = &options.id else {
         return list(global, output);
     };
-    let skill = skills.runnable(id)?;
     if options.remove {
-        let folder = skill.folder().ok_or_else(|| Error::not_found(id))?;
-        disallow_skill(&host::environment(global)?, folder)?;
+        let environment = host::environment(global)?;
+        disallow_skill(&environment, &allowed_folder(&skills, &environment, id)?)?;
         output.say(format!("`{}` may not run any more", visible(id)));
     } else {
-        allow(&skills, &skill, output)?;
+        allow(&skills, &skills.runnable(id)?, output)?;
     }
     if output.is_json() {
         output.json(Document::Scripts(ScriptList::new(&skills.runnable(id)?)))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the folder of a skill that may run. One that is not found any more is named by its folder.
+fn allowed_folder(
+    skills: &Skills,
+    environment: &Environment,
+    id: &str,
+) -> Result<PathBuf, Failure> {
+    let found = skills.runnable(id);
+    if let Some(folder) = found.as_ref().ok().and_then(RunnableSkill::folder) {
+        return Ok(folder.to_owned());
+    }
+    let allowed = AllowedSkills::load(environment).skills.into_iter();
+    let mut folders = allowed
+        .map(|skill| skill.folder)
+        .filter(|folder| folder.ends_with(id));
+    match (folders.next(), folders.next()) {
+        (Some(folder), None) => Ok(folder),
+        _ => Err(found.err().unwrap_or_else(|| Error::not_found(id)).into()),
+    }
 }
 
 fn list(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
@@ -76,15 +97,51 @@ pub(crate) fn allow(
     }
     show(skill, output)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
-    let store = skills.store()?;
-    let approval = decision::approve(skills, &store, &question, skill.id(), output)?;
+    let approval = decision::approve(skills, &skills.store()?, &question, skill.id(), output)?;
+    remember(skills, skill, &approval, output)
+}
+
+/// Installs the packages that a skill names, after the user has agreed at the terminal, and lets it run.
+pub(crate) fn prepare(
+    skills: &Skills,
+    skill: &mut RunnableSkill,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if skill.dependencies().map_err(ScriptError::from)?.is_empty() {
+        output.say("Nothing to install: its scripts name no packages");
+        return Ok(());
+    }
+    show(skill, output)?;
+    let id = visible(skill.id()).into_owned();
+    let question = format!("Install these packages, and let `{id}` run this?");
+    let approval = decision::approve(skills, &skills.store()?, &question, &id, output)?;
+    skills.prepare(skill, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        output.say(text.trim_end());
+    })?;
+    for packages in skill.packages() {
+        let file = visible(&packages.file);
+        let number = pluralize(packages.installed.len(), "package", "packages");
+        let names = packages.installed.join(", ");
+        output.say(format!("{number} for `{file}`: {}", visible(&names)));
+    }
+    remember(skills, skill, &approval, output)
+}
+
+/// Lets a skill run, as the user decided.
+fn remember(
+    skills: &Skills,
+    skill: &RunnableSkill,
+    approval: &Approval,
+    output: &mut Output,
+) -> Result<(), Failure> {
     // The user has decided, so its toolsets may be started to learn which tools they have.
     let tools = skill.list_tools()?;
     let names: Vec<_> = tools.iter().map(|tool| visible(&tool.name)).collect();
     if !names.is_empty() {
         output.say(format!("Its tools: {}", names.join(", ")));
     }
-    skills.allow(skill, tools, &approval)?;
+    skills.allow(skill, tools, approval)?;
     output.say(format!(
         "{}: `{}` may run while it is unchanged; `skillfold allow --remove` takes it back",
         paint(GOOD, "Allowed"),
@@ -122,6 +179,27 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
             (Style::new(), visible(toolset).into_owned()),
             (DIM, "toolset".to_owned()),
         ]);
+    }
+    match skill.dependencies() {
+        Ok(wanted) => {
+            for wanted in wanted {
+                let names = wanted.requirements.join(", ");
+                let installed = skill.packages().iter();
+                let is_installed = installed
+                    .clone()
+                    .any(|packages| packages.file == wanted.file.as_str());
+                let state = if is_installed {
+                    "installed"
+                } else {
+                    "not installed"
+                };
+                table.row([
+                    (Style::new(), visible(wanted.file.as_str()).into_owned()),
+                    (DIM, format!("packages, {state}: {}", visible(&names))),
+                ]);
+            }
+        }
+        Err(error) => table.row([(WARN, error.to_string()), (DIM, String::new())]),
     }
     output.show_table(&table)?;
     let asked = skill.asked();

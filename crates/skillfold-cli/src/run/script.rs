@@ -26,6 +26,13 @@ pub(crate) fn run(
     };
     let skills = host::skills(global, output)?;
     let mut skill = skills.runnable(id)?;
+    if options.prepare {
+        allow::prepare(&skills, &mut skill, output)?;
+        if !output.is_json() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        skill = skills.runnable(id)?;
+    }
     let Some(script) = &options.script else {
         return list(&skill, output);
     };
@@ -35,6 +42,14 @@ pub(crate) fn run(
     if skill.allowed().is_none() {
         allow::allow(&skills, &skill, output)?;
         skill = skills.runnable(id)?;
+    }
+    let missing = skill.missing_packages(&path);
+    if !missing.is_empty() {
+        let (packages, id) = (missing.join(", "), visible(id));
+        output.say(format!(
+            "Packages of the script are not installed: {}; `skillfold run {id} --prepare` installs them",
+            visible(&packages)
+        ));
     }
     let input = if options.stdin {
         read_stdin()?

@@ -173,6 +173,10 @@ impl<'a> Plan<'a> {
         for (path, access) in visible_paths(request) {
             layout.add_host_path(&path, access)?;
         }
+        if let Some(packages) = request.packages {
+            let seen = packages.path(SKILL.as_ref());
+            layout.add_mount(&packages.source(), &seen, Access::Read)?;
+        }
         for (target, path) in LINKS {
             layout.add_link(target.as_ref(), path.as_ref())?;
         }
@@ -211,7 +215,7 @@ impl<'a> Plan<'a> {
 impl Program {
     /// Prepares a program for a skill and a scratch folder at these paths.
     pub(super) fn new(request: &Request<'_>, skill: &str, scratch: &str) -> io::Result<Self> {
-        let environment = request.environment(scratch).into_iter();
+        let environment = request.environment(scratch, skill).into_iter();
         let limits = request.limits;
         let network = request.permissions.network();
         let has = |layer| request.report.has(layer);
@@ -262,6 +266,9 @@ impl Program {
                 add_rule(rules, &path, access)?;
             }
             add_rule(rules, skill, Access::Read)?;
+            if let Some(packages) = request.packages {
+                add_rule(rules, &packages.source(), Access::Read)?;
+            }
             if let Some(host) = request.host {
                 add_rule(rules, &host.path(skill), Access::Read)?;
             }
@@ -339,15 +346,20 @@ impl<'a> Layout<'a> {
         if metadata.is_symlink() && is_system {
             return self.add_link(&fs::read_link(path)?, path);
         }
+        self.add_mount(path, path, access)
+    }
+
+    /// Shows a path of the host at a path of the box.
+    fn add_mount(&mut self, path: &Path, seen: &Path, access: Access) -> io::Result<()> {
         #[expect(
             clippy::disallowed_methods,
             reason = "a path of the host, not of a skill"
         )]
         let source = fs::canonicalize(path)?;
         if source.is_dir() {
-            self.add_folder(path)?;
+            self.add_folder(seen)?;
         } else {
-            self.add_file(path, 0o444, b"")?;
+            self.add_file(seen, 0o444, b"")?;
         }
         let attributes = match access {
             Access::Read => MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_DEVICES,
@@ -356,7 +368,7 @@ impl<'a> Layout<'a> {
         };
         self.mounts.push(Mount {
             source: c_string(source.as_os_str())?,
-            target: c_string(path.as_os_str())?,
+            target: c_string(seen.as_os_str())?,
             attributes,
         });
         Ok(())

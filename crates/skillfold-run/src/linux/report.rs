@@ -80,6 +80,7 @@ fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
                 input: Input::None,
                 limits: &limits,
                 permissions: &permissions,
+                packages: None,
                 report: report.clone(),
             };
             let plan = Plan::new(&request)?;

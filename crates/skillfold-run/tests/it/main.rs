@@ -12,5 +12,6 @@ mod skill;
 mod arguments;
 mod copies;
 mod hostile;
+mod packages;
 mod probes;
 mod scripts;

@@ -147,6 +147,9 @@ pub enum Act {
         digest: Digest,
         /// What was granted, one line each.
         granted: Vec<String>,
+        /// The packages that were installed for its scripts, each with its version.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        packages: Vec<String>,
         /// Who allowed it, and how.
         approval: RecordedApproval,
     },

@@ -5,28 +5,38 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 use skillfold_store::{Act, Approval};
 
 use crate::environment::Environment;
 use crate::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
+use crate::scripts::packages::SkillPackages;
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
 
 /// A skill whose scripts and tools may run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AllowedSkill {
     /// The real path of its folder.
+    #[serde(rename = "path")]
     pub folder: PathBuf,
     /// The digest of its content.
     pub digest: Digest,
     /// What was granted, one line each.
+    #[serde(default)]
     pub granted: Vec<String>,
     /// The tools of its toolsets.
+    #[serde(default, deserialize_with = "from_json")]
     pub tools: Vec<SkillTool>,
+    /// The packages that were installed for its scripts.
+    #[serde(default, deserialize_with = "from_json")]
+    pub packages: Vec<SkillPackages>,
 }
 
 /// The skills whose scripts and tools may run.
@@ -41,20 +51,13 @@ pub struct AllowedSkills {
     pub findings: Vec<SettingFinding>,
 }
 
-/// An entry of the list file.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AllowedRecord {
-    path: PathBuf,
-    digest: String,
-    #[serde(default)]
-    granted: Vec<String>,
-    /// The tools as JSON.
-    #[serde(default)]
-    tools: String,
+/// Reads what the list has as JSON.
+fn from_json<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<T, D::Error> {
+    let text = String::deserialize(value)?;
+    serde_json::from_str(&text).map_err(serde::de::Error::custom)
 }
 
-impl FolderRecord for AllowedRecord {
+impl FolderRecord for AllowedSkill {
     const LIST: &'static str = "List of skills that may run";
 
     const HEADER: &'static str = "\
@@ -68,25 +71,17 @@ impl FolderRecord for AllowedRecord {
     }
 
     fn path(&self) -> &Path {
-        &self.path
+        &self.folder
     }
 }
 
 impl AllowedSkills {
     /// Reads the list. Invalid entries allow nothing and are reported in the findings.
     pub fn load(environment: &Environment) -> Self {
-        let list = FolderList::<AllowedRecord>::load(environment);
-        let skills = list.entries.into_iter().filter_map(|(record, _)| {
-            Some(AllowedSkill {
-                digest: record.digest.parse().ok()?,
-                tools: serde_json::from_str(&record.tools).unwrap_or_default(),
-                folder: record.path,
-                granted: record.granted,
-            })
-        });
+        let list = FolderList::<AllowedSkill>::load(environment);
         Self {
             file: list.file.path.clone(),
-            skills: skills.collect(),
+            skills: list.entries.into_iter().map(|(skill, _)| skill).collect(),
             findings: list.findings,
         }
     }
@@ -109,23 +104,40 @@ pub(super) fn allow(
         let path = skill.folder.to_string_lossy();
         return Err(Error::refused(path, Refusal::Accept, rule));
     };
+    let before = AllowedSkills::load(environment);
     let act = Act::Allow {
         folder: skill.folder.clone(),
         digest: skill.digest,
         granted: skill.granted.clone(),
+        packages: (skill.packages.iter())
+            .flat_map(|packages| packages.installed.iter().cloned())
+            .collect(),
         approval: store.check_allowance(skill.digest, &skill.granted, approval)?,
     };
-    let tools = serde_json::to_value(&skill.tools).unwrap_or(Value::Null);
-    edit_list::<AllowedRecord>(environment, act, |folders| {
+    let tools = json!(skill.tools).to_string();
+    let packages = json!(skill.packages).to_string();
+    edit_list::<AllowedSkill>(environment, act, |folders| {
         folders.retain(|entry| path_of(entry) != Some(path));
         let mut table = toml_edit::Table::new();
         table["path"] = toml_edit::value(path);
         table["digest"] = toml_edit::value(skill.digest.to_string());
         table["granted"] = toml_edit::value(toml_edit::Array::from_iter(&skill.granted));
-        table["tools"] = toml_edit::value(tools.to_string());
+        table["tools"] = toml_edit::value(&tools);
+        if !skill.packages.is_empty() {
+            table["packages"] = toml_edit::value(&packages);
+        }
         folders.push(table);
         ListEdit::Changed
     })?;
+    let old = before
+        .skills
+        .iter()
+        .filter(|old| old.folder == skill.folder);
+    for packages in old.flat_map(|old| &old.packages) {
+        if !skill.packages.contains(packages) {
+            packages.delete(environment);
+        }
+    }
     Ok(())
 }
 
@@ -138,10 +150,11 @@ pub fn disallow_skill(environment: &Environment, folder: &Path) -> Result<(), Er
     {
         return Err(not_found());
     }
+    let before = AllowedSkills::load(environment);
     let act = Act::Disallow {
         folder: folder.to_owned(),
     };
-    let change = edit_list::<AllowedRecord>(environment, act, |folders| {
+    let change = edit_list::<AllowedSkill>(environment, act, |folders| {
         let before = folders.len();
         folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
         if folders.len() < before {
@@ -151,7 +164,13 @@ pub fn disallow_skill(environment: &Environment, folder: &Path) -> Result<(), Er
         }
     })?;
     match change {
-        ListEdit::Changed => Ok(()),
+        ListEdit::Changed => {
+            let gone = before.skills.iter().filter(|skill| skill.folder == folder);
+            for packages in gone.flat_map(|skill| &skill.packages) {
+                packages.delete(environment);
+            }
+            Ok(())
+        }
         ListEdit::Unchanged => Err(not_found()),
     }
 }

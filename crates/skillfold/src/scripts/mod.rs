@@ -8,6 +8,8 @@ mod tool;
 mod asked;
 mod error;
 
+mod packages;
+
 mod allowed;
 
 use std::path::{Path, PathBuf};
@@ -21,13 +23,15 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, Layer, Permissions, Run, RunError, RunErrorKind, SYSTEM_FOLDERS, Scripts, SkillCopy,
+    Accept, Dependencies, Layer, Permissions, Prepare, Run, RunError, RunErrorKind, SYSTEM_FOLDERS,
+    Scripts, SkillCopy,
 };
 use skillfold_store::Approval;
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
 pub use asked::AskedPermissions;
 pub use error::ScriptError;
+pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
 use crate::environment::Environment;
@@ -52,6 +56,7 @@ pub struct RunnableSkill {
     accept: Accept,
     search: Vec<PathBuf>,
     allowed: Option<AllowedSkill>,
+    packages: Vec<SkillPackages>,
 }
 
 impl Skills {
@@ -82,7 +87,7 @@ impl Skills {
         let granted = asked.lines();
         let allowed = AllowedSkills::load(environment).find(digest).cloned();
         let allowed = allowed.filter(|allowed| allowed.granted == granted);
-        Ok(RunnableSkill {
+        let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: entry.real_dir(),
             digest,
@@ -97,11 +102,49 @@ impl Skills {
             accept: accepted_layers(&self.report().settings)?,
             search: search_path(environment),
             allowed,
+            packages: Vec::new(),
             copy: Arc::new(copy),
-        })
+        };
+        let packages = skill
+            .allowed
+            .as_ref()
+            .map(|allowed| allowed.packages.clone());
+        skill.grant_packages(packages.unwrap_or_default())?;
+        Ok(skill)
     }
 
-    /// Allows a skill to run with everything that it asks for, and remembers its tools. `approval` says who allows it.
+    /// Installs the packages that the scripts of a skill name, in the box, and grants them to it. Call it only for somebody
+    /// who has decided that; [`allow`](Self::allow) remembers it. `observer` receives what the installers say.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the packages cannot be installed.
+    pub fn prepare(
+        &self,
+        skill: &mut RunnableSkill,
+        mut observer: impl FnMut(&[u8]),
+    ) -> Result<(), ScriptError> {
+        let environment = self.environment();
+        let mut installed = Vec::new();
+        for wanted in skill.dependencies()? {
+            let prepare = Prepare::new(&skill.copy, &wanted)
+                .with_accepted(skill.accept.clone())
+                .with_search_path(skill.search.iter().cloned())
+                .with_observer(&mut observer);
+            match packages::install(environment, skill.digest, &wanted, prepare) {
+                Ok(packages) => installed.push(packages),
+                Err(error) => {
+                    for packages in &installed {
+                        packages.delete(environment);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(skill.grant_packages(installed)?)
+    }
+
+    /// Allows a skill to run with everything that it asks for, and remembers its tools and packages. `approval` says who allows it.
     ///
     /// # Errors
     ///
@@ -122,6 +165,7 @@ impl Skills {
             digest: skill.digest,
             granted: skill.asked.lines(),
             tools,
+            packages: skill.packages.clone(),
         };
         allowed::allow(self.environment(), &allowed, &self.store()?, approval)?;
         Ok(allowed)
@@ -178,6 +222,44 @@ impl RunnableSkill {
     /// Returns the files that can be run, and those that cannot, with the reason.
     pub fn scripts(&self) -> Scripts {
         skillfold_run::scripts(&self.copy, self.declared.iter().map(ResourcePath::as_str))
+    }
+
+    /// Returns the packages that the skill's files name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file names them in a way that is not understood.
+    pub fn dependencies(&self) -> Result<Vec<Dependencies>, RunError> {
+        skillfold_run::dependencies(&self.copy)
+    }
+
+    /// Returns the packages that were installed for the skill.
+    pub fn packages(&self) -> &[SkillPackages] {
+        &self.packages
+    }
+
+    /// Returns the packages that a script names and that are not installed for it.
+    pub fn missing_packages(&self, script: &ResourcePath) -> Vec<String> {
+        let wanted = skillfold_run::script_dependencies(&self.copy, script);
+        let Ok(Some(wanted)) = wanted else {
+            return Vec::new();
+        };
+        let is_installed = (self.packages.iter()).any(|it| it.file == wanted.file.as_str());
+        if is_installed {
+            Vec::new()
+        } else {
+            wanted.requirements
+        }
+    }
+
+    fn grant_packages(&mut self, packages: Vec<SkillPackages>) -> Result<(), Error> {
+        for packages in &packages {
+            if let Some(granted) = packages.granted()? {
+                self.permissions = self.permissions.clone().with_packages(granted);
+            }
+        }
+        self.packages = packages;
+        Ok(())
     }
 
     /// Returns the toolsets that the skill names.

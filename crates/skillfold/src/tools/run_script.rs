@@ -87,7 +87,7 @@ impl Session {
     }
 
     pub(super) fn run_script(&self, asked: RunArguments) -> ToolAnswer {
-        let run = || -> Result<Outcome, ScriptError> {
+        let run = || -> Result<(Outcome, Vec<String>), ScriptError> {
             let skill = self.runnable(&asked.skill_id)?;
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is no path inside the skill"))?;
@@ -96,10 +96,10 @@ impl Session {
                 Some(input) => run.with_input(input.into_bytes()),
                 None => run,
             };
-            Ok(run.run()?)
+            Ok((run.run()?, skill.missing_packages(&script)))
         };
         match run() {
-            Ok(outcome) => ran(&outcome),
+            Ok((outcome, missing)) => ran(&outcome, &missing),
             Err(error) => failed(&error),
         }
     }
@@ -216,8 +216,8 @@ impl Session {
     }
 }
 
-/// Returns what a script did.
-fn ran(outcome: &Outcome) -> ToolAnswer {
+/// Returns what a script did, without the packages that are missing.
+fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
     let mut text = outcome.stdout_text().into_owned();
     let errors = outcome.stderr_text();
     if !errors.is_empty() {
@@ -239,6 +239,14 @@ fn ran(outcome: &Outcome) -> ToolAnswer {
             text.push('\n');
         }
         let _ = write!(text, "[{how}]");
+        if !missing.is_empty() {
+            let packages = missing.join(", ");
+            let _ = write!(
+                text,
+                "\n[Packages of the script are not installed: {}. The user can install them with `skillfold run --prepare`]",
+                visible(&packages)
+            );
+        }
     }
     let result = RunResult {
         result: outcome.end.code(),

@@ -22,6 +22,8 @@ pub struct ScriptList {
     pub scripts: Vec<ScriptView>,
     /// Files that it names or has under `scripts`, and that cannot be run.
     pub unusable: Vec<UnusableScriptView>,
+    /// The packages that its files name.
+    pub packages: Vec<ScriptPackagesView>,
     /// Its toolsets, as it names them.
     pub toolsets: Vec<String>,
     /// The tools of its toolsets; known once it is allowed.
@@ -48,6 +50,19 @@ pub struct UnusableScriptView {
     pub path: String,
     /// Why it cannot be run.
     pub reason: String,
+}
+
+/// The packages that a file of a skill names.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ScriptPackagesView {
+    /// The Python script or the `package.json`.
+    pub file: String,
+    /// The packages as the file names them.
+    pub names: Vec<String>,
+    /// What is installed, each with its version; empty if nothing is.
+    pub installed: Vec<String>,
 }
 
 /// A tool of a skill.
@@ -94,6 +109,16 @@ impl ScriptList {
                 .map(|unusable| UnusableScriptView {
                     path: unusable.path.clone(),
                     reason: unusable.reason.to_owned(),
+                })
+                .collect(),
+            packages: (skill.dependencies().unwrap_or_default().into_iter())
+                .map(|wanted| ScriptPackagesView {
+                    installed: (skill.packages().iter())
+                        .filter(|packages| packages.file == wanted.file.as_str())
+                        .flat_map(|packages| packages.installed.iter().cloned())
+                        .collect(),
+                    file: wanted.file.to_string(),
+                    names: wanted.requirements,
                 })
                 .collect(),
             toolsets: skill.toolsets().to_vec(),

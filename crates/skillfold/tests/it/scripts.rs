@@ -319,3 +319,43 @@ fn host_can_enforce_the_tools_that_a_skill_allows() {
         ToolCheck::Unlisted
     );
 }
+
+#[test]
+fn entry_that_is_not_understood_allows_nothing_and_is_reported() {
+    let user = User::new();
+    let skills = user.skills("on");
+    allow(&skills);
+    let file = user.environment().allowed_skills().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let digest = skills.runnable("pdf").unwrap().digest().to_string();
+    let damaged = [
+        text.replace(&digest, "sha256:12"),
+        text.replace("tools = '[{", "tools = '[{\"more\": 1, "),
+        text.replace("tools = '[{", "tools = '{"),
+        format!("{text}more = 1\n"),
+    ];
+    for text in damaged {
+        fs::write(&file, &text).unwrap();
+        let allowed = AllowedSkills::load(&user.environment());
+        assert_eq!(
+            (allowed.skills.len(), allowed.findings.len()),
+            (0, 1),
+            "{text}"
+        );
+        assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    }
+}
+
+#[test]
+fn failure_of_a_script_without_its_packages_says_which_are_missing() {
+    let user = User::new();
+    let script =
+        "# /// script\n# dependencies = ['missing-package>=2']\n# ///\nimport missing_package\n";
+    user.write("scripts/fill.py", script);
+    let skills = user.skills("on");
+    allow(&skills);
+    let run = json!({ "skill_id": "pdf", "script": "scripts/fill.py" });
+    let answer = call(&mut session(&skills), "run_skill_script", run);
+    let last: Vec<&str> = answer.lines().rev().take(2).collect();
+    insta::assert_snapshot!(last.join("\n"), @"");
+}

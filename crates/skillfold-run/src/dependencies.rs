@@ -1,0 +1,209 @@
+//! What a skill's scripts need besides the skill: inline metadata of Python scripts, and `package.json`.
+
+use std::fmt;
+
+use serde_json::Value;
+use skillfold_core::name::ResourcePath;
+
+use crate::copy::SkillCopy;
+use crate::error::{RunError, RunErrorKind};
+use crate::interpreter::candidates;
+
+/// Maximum bytes of a file in which packages are named.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Maximum packages that one file names.
+const MAX_REQUIREMENTS: usize = 200;
+
+/// Who installs packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Installer {
+    /// `uv`, for Python.
+    Uv,
+    /// `npm`, for JavaScript and TypeScript.
+    Npm,
+}
+
+impl Installer {
+    /// Returns the name of the program.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uv => "uv",
+            Self::Npm => "npm",
+        }
+    }
+}
+
+impl fmt::Display for Installer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The packages that a file of a skill asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dependencies {
+    /// The Python script with inline metadata, or the `package.json`.
+    pub file: ResourcePath,
+    /// The packages as the file names them, such as `requests>=2`.
+    pub requirements: Vec<String>,
+    /// Who installs them.
+    pub installer: Installer,
+}
+
+/// Returns what the files of a skill ask for, by path.
+///
+/// # Errors
+///
+/// Fails with `invalid_dependencies` if a file names its packages in a way that is not understood.
+pub fn dependencies(copy: &SkillCopy) -> Result<Vec<Dependencies>, RunError> {
+    let mut found = Vec::new();
+    for path in copy.paths() {
+        found.extend(read(copy, path)?);
+    }
+    Ok(found)
+}
+
+/// Returns what a script asks for: by its own inline metadata, or by the nearest `package.json` above it.
+///
+/// # Errors
+///
+/// As [`dependencies`].
+pub fn script_dependencies(
+    copy: &SkillCopy,
+    script: &ResourcePath,
+) -> Result<Option<Dependencies>, RunError> {
+    match dependency_file(copy, script) {
+        Some(file) => read(copy, &file),
+        None => Ok(None),
+    }
+}
+
+/// Returns the file that says what a script needs.
+pub(crate) fn dependency_file(copy: &SkillCopy, script: &ResourcePath) -> Option<ResourcePath> {
+    if is_python(copy, script) {
+        return Some(script.clone());
+    }
+    let mut folder = script.as_str();
+    loop {
+        folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let path = match folder {
+            "" => "package.json".to_owned(),
+            folder => format!("{folder}/package.json"),
+        };
+        let path = path.parse().ok()?;
+        if copy.file(&path).is_some() {
+            return Some(path);
+        }
+        if folder.is_empty() {
+            return None;
+        }
+    }
+}
+
+fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, RunError> {
+    let bytes = copy.file(path).unwrap_or_default();
+    let (requirements, installer) = if is_python(copy, path) {
+        match inline_metadata(bytes) {
+            Some(text) => (python_packages(path, &text)?, Installer::Uv),
+            None => return Ok(None),
+        }
+    } else if is_package_file(path) {
+        (node_packages(path, bytes)?, Installer::Npm)
+    } else {
+        return Ok(None);
+    };
+    if requirements.len() > MAX_REQUIREMENTS {
+        let why = format!("it names more than {MAX_REQUIREMENTS} packages");
+        return Err(invalid(path, &why));
+    }
+    Ok((!requirements.is_empty()).then(|| Dependencies {
+        file: path.clone(),
+        requirements,
+        installer,
+    }))
+}
+
+fn is_python(copy: &SkillCopy, path: &ResourcePath) -> bool {
+    let interpreters = candidates(path, copy.file(path).unwrap_or_default());
+    let first = interpreters.first();
+    first.is_some_and(|first| first.program.starts_with("python"))
+}
+
+fn is_package_file(path: &ResourcePath) -> bool {
+    let mut parts = path.as_str().rsplit('/');
+    parts.next() == Some("package.json") && parts.all(|folder| folder != "node_modules")
+}
+
+/// Returns the TOML between `# /// script` and `# ///`, as the packaging guide of Python has it.
+pub(crate) fn inline_metadata(bytes: &[u8]) -> Option<String> {
+    let text = str::from_utf8(&bytes[..bytes.len().min(MAX_BYTES)]).ok()?;
+    let mut lines = text.lines();
+    lines.find(|line| line.trim_end() == "# /// script")?;
+    let mut metadata = String::new();
+    // The last closing line of the comment counts, as in the reference implementation.
+    let mut closed = None;
+    for line in lines {
+        let line = line.trim_end();
+        let Some(line) = line.strip_prefix("# ").or((line == "#").then_some("")) else {
+            break;
+        };
+        if line == "///" {
+            closed = Some(metadata.len());
+        }
+        metadata.push_str(line);
+        metadata.push('\n');
+    }
+    metadata.truncate(closed?);
+    Some(metadata)
+}
+
+fn python_packages(path: &ResourcePath, metadata: &str) -> Result<Vec<String>, RunError> {
+    let table: toml::Table =
+        toml::from_str(metadata).map_err(|error| invalid(path, error.message()))?;
+    match table.get("dependencies") {
+        None => Ok(Vec::new()),
+        Some(list) => list
+            .clone()
+            .try_into()
+            .map_err(|_| invalid(path, "`dependencies` is not a list of texts")),
+    }
+}
+
+/// Returns which versions of Python a script with inline metadata runs with, such as `>=3.9`; empty if it does not say.
+pub(crate) fn requires_python(bytes: &[u8]) -> String {
+    let table: Option<toml::Table> =
+        inline_metadata(bytes).and_then(|text| toml::from_str(&text).ok());
+    let version = table.and_then(|table| Some(table.get("requires-python")?.as_str()?.to_owned()));
+    version.unwrap_or_default()
+}
+
+fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(invalid(path, "it has more than 1 MiB"));
+    }
+    let file: Value =
+        serde_json::from_slice(bytes).map_err(|error| invalid(path, &error.to_string()))?;
+    let Some(list) = file.get("dependencies") else {
+        return Ok(Vec::new());
+    };
+    let list = list
+        .as_object()
+        .ok_or_else(|| invalid(path, "`dependencies` is not an object"))?;
+    let package = |(name, version): (&String, &Value)| match version {
+        Value::String(version) => Ok(format!("{name}@{version}")),
+        _ => Err(invalid(
+            path,
+            &format!("the version of `{name}` is not a text"),
+        )),
+    };
+    list.iter().map(package).collect()
+}
+
+fn invalid(path: &ResourcePath, why: &str) -> RunError {
+    let message = format!("Packages that `{path}` needs are not understood: {why}");
+    let hint = "Correct the file; https://packaging.python.org/en/latest/specifications/inline-script-metadata/ has the form for Python";
+    RunError::new(RunErrorKind::InvalidDependencies, message, hint)
+}

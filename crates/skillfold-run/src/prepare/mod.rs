@@ -1,0 +1,324 @@
+//! Installs the packages that a script needs, in the box with the network alone opened.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use skillfold_core::name::ResourcePath;
+use skillfold_core::text::ellipsize;
+
+use crate::copy::SkillCopy;
+use crate::dependencies::{Dependencies, Installer, inline_metadata, requires_python};
+use crate::error::{RunError, RunErrorKind};
+use crate::interpreter::{self, Interpreter};
+use crate::layers::Accept;
+use crate::limits::RunLimits;
+use crate::permissions::{Packages, Permissions};
+use crate::process::LanguageHost;
+use crate::run::{Run, SYSTEM_FOLDERS};
+use crate::supervise::{Cancel, End, Observer, Outcome, Stream};
+
+/// Runs `uv` with the Python that runs the script.
+const PYTHON: LanguageHost = LanguageHost {
+    file: "prepare.py",
+    text: include_str!("python.py"),
+    interpreters: &[],
+};
+
+const NODE: LanguageHost = LanguageHost {
+    file: "prepare.cjs",
+    text: include_str!("node.cjs"),
+    interpreters: &[&["node"]],
+};
+
+/// Variables of the host that installers get: where packages come from, and how the network is reached.
+const VARIABLES: [&str; 15] = [
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "NPM_CONFIG_REGISTRY",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "http_proxy",
+    "https_proxy",
+    "npm_config_registry",
+];
+
+/// Maximum bytes of an installer's last words that are in an error.
+const MAX_COMPLAINT: usize = 2000;
+
+/// The packages of one file of a skill, and everything they are installed with.
+///
+/// The installer runs in the box: it has the network, the folder that it fills, and of the skill only the file that names
+/// the packages. Nothing of the skill or of a package is run: `uv` takes wheels alone, `npm` runs no scripts of packages.
+pub struct Prepare<'a> {
+    copy: &'a SkillCopy,
+    dependencies: &'a Dependencies,
+    variables: Vec<(String, String)>,
+    accept: Accept,
+    search: Vec<PathBuf>,
+    cancel: Cancel,
+    observer: Option<Observer<'a>>,
+}
+
+/// Packages that were installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// The packages, to be [granted](Permissions::with_packages) to runs.
+    pub packages: Packages,
+    /// Each package with its version, such as `requests 2.32.5`.
+    pub installed: Vec<String>,
+}
+
+impl fmt::Debug for Prepare<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Prepare")
+            .field("dependencies", &self.dependencies)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Prepare<'a> {
+    /// Creates a preparation. Programs are looked up in the [`SYSTEM_FOLDERS`].
+    pub fn new(copy: &'a SkillCopy, dependencies: &'a Dependencies) -> Self {
+        Self {
+            copy,
+            dependencies,
+            variables: Vec::new(),
+            accept: Accept::default(),
+            search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
+            cancel: Cancel::default(),
+            observer: None,
+        }
+    }
+
+    /// Returns the names of the variables that an installer may get: those of proxies, certificates and indexes.
+    pub fn variables() -> &'static [&'static str] {
+        &VARIABLES
+    }
+
+    /// Sets [variables](Self::variables) for the installer; others are left out.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let known = |(name, _): &(String, String)| VARIABLES.contains(&name.as_str());
+        self.variables = variables.into_iter().filter(known).collect();
+        self
+    }
+
+    /// Sets the layers of the box that may be missing.
+    #[must_use]
+    pub fn with_accepted(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// Sets the folders that programs are looked up in.
+    #[must_use]
+    pub fn with_search_path(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.search = folders.into_iter().collect();
+        self
+    }
+
+    /// Sets the token that ends it.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Sets a function that receives what the installer says.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl FnMut(&[u8]) + 'a) -> Self {
+        let mut observer = observer;
+        self.observer = Some(Box::new(move |stream, bytes| {
+            if stream == Stream::Stderr {
+                observer(bytes);
+            }
+        }));
+        self
+    }
+
+    /// Installs the packages in an empty folder of the host. A box that root starts is an unprivileged user, for whom the
+    /// folder must be writable.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `interpreter_missing` without the installer, and with `packages_not_installed` if it fails; the folder may
+    /// then have anything in it.
+    pub fn install(mut self, folder: &Path) -> Result<Prepared, RunError> {
+        let observer = self.observer.take();
+        let (file, copy) = (&self.dependencies.file, self.reduced_copy()?);
+        let (host, program) = match self.dependencies.installer {
+            Installer::Uv => (PYTHON, self.uv()?),
+            Installer::Npm => (NODE, self.npm()?),
+        };
+        let mut words: Vec<String> = [&*program, folder]
+            .map(|path| path.to_string_lossy().into_owned())
+            .into();
+        if self.dependencies.installer == Installer::Uv {
+            words.push(requires_python(self.copy.file(file).unwrap_or_default()));
+        }
+        let mut run = Run::new(&copy, file)
+            .with_language_host(host)
+            .with_arguments(words)
+            .with_limits(limits())
+            .with_permissions(self.permissions(&program, folder))
+            .with_accepted(self.accept.clone())
+            .with_search_path(self.search.clone())
+            .with_cancel(self.cancel.clone());
+        if let Some(observer) = observer {
+            run = run.with_observer(observer);
+        }
+        let outcome = run.run()?;
+        Ok(Prepared {
+            installed: self.installed(&outcome)?,
+            packages: Packages::new(file.clone(), self.dependencies.installer, folder),
+        })
+    }
+
+    /// Returns the part of the skill that an installer sees.
+    fn reduced_copy(&self) -> Result<SkillCopy, RunError> {
+        let file = &self.dependencies.file;
+        let bytes = self.copy.file(file).unwrap_or_default();
+        let mut files = Vec::new();
+        match self.dependencies.installer {
+            Installer::Uv => {
+                // The first line chooses the interpreter.
+                let is_shebang = |line: &&str| line.starts_with("#!");
+                let text = String::from_utf8_lossy(bytes);
+                let mut reduced = String::new();
+                if let Some(line) = text.lines().next().filter(is_shebang) {
+                    reduced = format!("{line}\n");
+                }
+                reduced += "# /// script\n";
+                for line in inline_metadata(bytes).unwrap_or_default().lines() {
+                    reduced += format!("# {line}").trim_end();
+                    reduced.push('\n');
+                }
+                reduced += "# ///\n";
+                files.push((file.clone(), reduced.into_bytes()));
+            }
+            Installer::Npm => {
+                files.push((file.clone(), bytes.to_vec()));
+                let lock = file.as_str().replace("package.json", "package-lock.json");
+                let lock: Option<ResourcePath> = lock.parse().ok();
+                if let Some((lock, bytes)) =
+                    lock.and_then(|lock| Some((lock.clone(), self.copy.file(&lock)?)))
+                {
+                    files.push((lock, bytes.to_vec()));
+                }
+            }
+        }
+        SkillCopy::new(files).map_err(|error| {
+            let message = format!("Packages of `{file}` cannot be installed: {error}");
+            RunError::new(
+                RunErrorKind::PackagesNotInstalled,
+                message,
+                "Correct the file",
+            )
+        })
+    }
+
+    fn permissions(&self, program: &Path, folder: &Path) -> Permissions {
+        let mut permissions = Permissions::default().with_network().with_write(folder);
+        let npm_folder = program.parent().and_then(Path::parent);
+        let read = match (self.dependencies.installer, npm_folder) {
+            (Installer::Npm, Some(folder)) => folder,
+            _ => program,
+        };
+        // What is in there can be read by every run.
+        if !read.starts_with("/usr") {
+            permissions = permissions.with_read(read);
+        }
+        for (name, value) in &self.variables {
+            let is_file = name.contains("CERT");
+            if is_file && Path::new(value).is_absolute() && Path::new(value).exists() {
+                permissions = permissions.with_read(value);
+            }
+            permissions = permissions.with_variable(name, value);
+        }
+        // Releases of uv differ in the name; without it, only certificates that uv brings along count.
+        permissions
+            .with_variable("UV_SYSTEM_CERTS", "true")
+            .with_variable("UV_NATIVE_TLS", "true")
+    }
+
+    fn uv(&self) -> Result<PathBuf, RunError> {
+        let wanted = Interpreter {
+            program: "uv".to_owned(),
+            arguments: Vec::new(),
+        };
+        let found = interpreter::find(&[wanted], &self.search, &self.dependencies.file);
+        Ok(found.map_err(|_| self.missing())?.path)
+    }
+
+    /// Returns the program of npm, which is a script of Node.
+    fn npm(&self) -> Result<PathBuf, RunError> {
+        let absolute = self.search.iter().filter(|folder| folder.is_absolute());
+        let mut real = absolute.filter_map(|folder| folder.join("npm").canonicalize().ok());
+        real.find(|path| path.extension().is_some_and(|extension| extension == "js"))
+            .ok_or_else(|| self.missing())
+    }
+
+    fn missing(&self) -> RunError {
+        let installer = self.dependencies.installer;
+        let file = &self.dependencies.file;
+        let message =
+            format!("`{installer}` is not installed, which installs the packages of `{file}`");
+        let hint = match installer {
+            Installer::Uv => {
+                "Install it in a folder of the search path: https://docs.astral.sh/uv/"
+            }
+            Installer::Npm => "Install Node with npm in a folder of the search path",
+        };
+        RunError::new(RunErrorKind::InterpreterMissing, message, hint)
+    }
+
+    /// Returns what was installed, as the program of this crate says it.
+    fn installed(&self, outcome: &Outcome) -> Result<Vec<String>, RunError> {
+        let file = &self.dependencies.file;
+        let failed = |why: &str, hint| {
+            let message = format!("Packages of `{file}` were not installed: {why}");
+            Err(RunError::new(
+                RunErrorKind::PackagesNotInstalled,
+                message,
+                hint,
+            ))
+        };
+        match outcome.end {
+            End::Exited(0) => match serde_json::from_slice(&outcome.stdout) {
+                Ok(installed) => Ok(installed),
+                Err(error) => failed(&error.to_string(), "Try again"),
+            },
+            End::Exited(_) => {
+                let text = outcome.stderr_text();
+                let text = text.trim();
+                let last = text.len().saturating_sub(MAX_COMPLAINT);
+                let from = (last..text.len()).find(|at| text.is_char_boundary(*at));
+                let hint = "The installer says why; a package without a wheel or with an install script cannot be used";
+                failed(&ellipsize(&text[from.unwrap_or(0)..], MAX_COMPLAINT), hint)
+            }
+            end => failed(end.code(), "Try again, or with fewer packages"),
+        }
+    }
+}
+
+fn limits() -> RunLimits {
+    const GIB: u64 = 1024 * 1024 * 1024;
+    let time = Duration::from_secs(600);
+    RunLimits::default()
+        .with_wall_time(time)
+        .with_cpu_time(time)
+        .with_memory_bytes(4 * GIB)
+        .with_processes(256)
+        .with_open_files(4096)
+        .with_file_bytes(2 * GIB)
+}

@@ -1,0 +1,29 @@
+// Installs the packages that a package.json names, without the scripts that packages bring for that.
+const { spawnSync } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+
+const [file, npm, folder] = process.argv.slice(2);
+const lock = "package-lock.json";
+const own = path.join(path.dirname(file), lock);
+fs.copyFileSync(file, path.join(folder, "package.json"));
+const isLocked = fs.existsSync(own);
+if (isLocked) {
+  fs.copyFileSync(own, path.join(folder, lock));
+}
+const cache = path.join(folder, "cache");
+const options = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
+const done = spawnSync(process.execPath, [npm, isLocked ? "ci" : "install", ...options, `--cache=${cache}`], {
+  cwd: folder,
+  stdio: ["ignore", 2, 2],
+});
+if (done.status !== 0) {
+  process.exit(done.status ?? 1);
+}
+fs.mkdirSync(path.join(folder, "node_modules"), { recursive: true });
+fs.rmSync(cache, { recursive: true, force: true });
+const { packages } = JSON.parse(fs.readFileSync(path.join(folder, lock), "utf8"));
+const names = Object.entries(packages)
+  .filter(([place]) => place.startsWith("node_modules/") && fs.existsSync(path.join(folder, place)))
+  .map(([place, { version }]) => `${place.slice(place.lastIndexOf("node_modules/") + 13)} ${version}`);
+process.stdout.write(JSON.stringify([...new Set(names)]));

@@ -1,0 +1,136 @@
+//! Packages that were installed for the scripts of a skill.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillfold_core::load::Digest;
+use skillfold_core::{Error, Refusal};
+use skillfold_run::{Dependencies, Installer, Packages, Prepare, Prepared};
+
+use crate::environment::{Environment, other_writer};
+use crate::scripts::error::ScriptError;
+
+/// The name of the folder, in the data folder of the user.
+const FOLDER: &str = "packages";
+
+/// Folders that are tried for the packages of one file.
+const MAX_TRIES: usize = 1000;
+
+/// Packages that a person let be installed for a file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SkillPackages {
+    /// The file that names them: a Python script, or a `package.json`.
+    pub file: String,
+    /// The folder in which they are.
+    pub folder: PathBuf,
+    /// Each with its version, such as `requests 2.32.5`.
+    pub installed: Vec<String>,
+}
+
+impl SkillPackages {
+    /// Returns what runs are granted.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if others may write to the folder.
+    pub(super) fn granted(&self) -> Result<Option<Packages>, Error> {
+        let Ok(file) = self.file.parse() else {
+            return Ok(None);
+        };
+        if let Some(why) = other_writer(&self.folder) {
+            let folder = self.folder.to_string_lossy();
+            let rule = "Packages of a skill are in a folder that only you write to";
+            return Err(Error::refused(
+                format!("{folder}: {why}"),
+                Refusal::NotAllowed,
+                rule,
+            ));
+        }
+        let installer = if self.file.ends_with("package.json") {
+            Installer::Npm
+        } else {
+            Installer::Uv
+        };
+        Ok(Some(Packages::new(file, installer, &self.folder)))
+    }
+
+    /// Deletes the folder, as far as that is possible.
+    pub(super) fn delete(&self, environment: &Environment) {
+        let ours = packages_folder(environment).ok();
+        if self.folder.parent() == ours.as_deref() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Installs the packages of one file of a skill in a new folder.
+pub(super) fn install(
+    environment: &Environment,
+    digest: Digest,
+    wanted: &Dependencies,
+    prepare: Prepare<'_>,
+) -> Result<SkillPackages, ScriptError> {
+    let folder = new_folder(environment, digest)?;
+    let variables = (Prepare::variables().iter())
+        .filter_map(|name| Some(((*name).to_owned(), environment.granted_variable(name)?)));
+    let installed = prepare.with_variables(variables).install(&folder);
+    // The box of root is another user, who had to write to it.
+    let closed = set_mode(&folder, 0o700);
+    match (installed, closed) {
+        (Ok(Prepared { installed, .. }), Ok(())) => Ok(SkillPackages {
+            file: wanted.file.to_string(),
+            folder,
+            installed,
+        }),
+        (Err(error), _) => {
+            let _ = fs::remove_dir_all(&folder);
+            Err(error.into())
+        }
+        (_, Err(error)) => Err(Error::write(folder.to_string_lossy(), error).into()),
+    }
+}
+
+fn packages_folder(environment: &Environment) -> Result<PathBuf, Error> {
+    let data = environment
+        .data_folder()
+        .ok_or_else(|| Error::not_found("home"))?;
+    Ok(data.join(FOLDER))
+}
+
+/// Creates a folder for packages, in one that is the user's alone.
+fn new_folder(environment: &Environment, digest: Digest) -> Result<PathBuf, Error> {
+    let parent = packages_folder(environment)?;
+    let failed = |error| Error::write(parent.to_string_lossy(), error);
+    fs::create_dir_all(&parent).map_err(failed)?;
+    set_mode(&parent, 0o700).map_err(failed)?;
+    let digest = digest.to_string();
+    let hex = digest.trim_start_matches("sha256:");
+    for number in 0..MAX_TRIES {
+        let folder = parent.join(format!("{}-{number}", &hex[..hex.len().min(16)]));
+        match fs::create_dir(&folder) {
+            Ok(()) => {
+                set_mode(&folder, 0o777).map_err(failed)?;
+                return Ok(folder);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(failed(io::ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg(unix)]
+fn set_mode(folder: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
