@@ -54,7 +54,10 @@ class World:
 class Server:
     """A running server on stdio, and a client that calls its tools as a model does."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, form_answer: str | None = None) -> None:
+        """Start it. With `form_answer`, the client shows forms and answers them so."""
+        self.forms: list[str] = []
+        self.form_answer = form_answer
         self.process = subprocess.Popen(
             ["skillfold", "serve"],
             cwd=world.home,
@@ -67,7 +70,8 @@ class Server:
         self.number = 0
         self.notices: list[str] = []
         client = {"name": "claude-code", "version": "2.1.0"}
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        capabilities = {"elicitation": {}} if form_answer else {}
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def send(self, message: dict) -> None:
@@ -82,7 +86,10 @@ class Server:
         assert self.process.stdout
         for line in self.process.stdout:
             answer = json.loads(line)
-            if "method" in answer:
+            if answer.get("method") == "elicitation/create":
+                self.forms.append(answer["params"]["message"])
+                self.send({"jsonrpc": "2.0", "id": answer["id"], "result": {"action": self.form_answer, "content": {}}})
+            elif "method" in answer:
                 self.notices.append(answer["method"])
             elif answer.get("id") == self.number:
                 return answer

@@ -10,7 +10,8 @@
 3. A script in the box does not reach what was allowed and decided: it cannot start the command, and cannot read or write the
    list, the log and the settings.
 4. A change of the skill ends it.
-5. A person has the packages of a script installed, at a terminal; the script has them and no network (with `--uv`).
+5. A client asks in the person's place only after a person let clients ask, at a terminal. A call that a client cancels ends.
+6. A person has the packages of a script installed, at a terminal; the script has them and no network (with `--uv`).
 
 What is seen on the way is compared with the page docs/run.md; `--update` writes it there. Needs tmux.
 """
@@ -19,13 +20,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from terminal import Checks, Server, Terminal, World, compare
+from terminal import Checks, Server, Terminal, World, compare, wait_for
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/run.md"
 SKILL = """---
@@ -37,6 +39,7 @@ permissions: { env: [REPORT_TOKEN] }
 Count words with scripts/count.py.
 """
 COUNT = "import sys\nprint(len(sys.stdin.read().split()), 'words', *sys.argv[1:])\n"
+SLOW = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(50)', *sys.argv, 'slow.py'])\n"
 TOOL = "import json, sys\nprint(len(json.load(sys.stdin)['text'].split()))\n"
 TOOLS = json.dumps(
     {
@@ -152,6 +155,60 @@ def change(world: World, server: Server, check: Checks) -> None:
     check("the log is whole", verified.returncode == 0, verified)
 
 
+def ask(world: World, check: Checks) -> None:
+    """A client asks only if a person let clients ask."""
+    run = {"skill_id": "report", "script": "scripts/count.py"}
+    server = Server(world, "accept")
+    refused = server.call("run_skill_script", **run)
+    check("no form is shown before a person let clients ask", refused.startswith("Refused to run") and not server.forms, server.forms)
+    piped = world.run("allow", "--ask-in-clients", "on", input="y\n")
+    check("a pipe does not let clients ask", piped.returncode == 4, piped)
+    terminal = Terminal(world, 80, 24, "NO_COLOR=1")
+    terminal.type("clear; skillfold allow --ask-in-clients on", "Enter")
+    terminal.wait("[y/N]")
+    terminal.type("y", "Enter")
+    terminal.wait("Clients may ask")
+    terminal.close()
+    no = Server(world, "decline")
+    refused = no.call("run_skill_script", **run)
+    check("a no is a no", refused.startswith("Refused to run") and len(no.forms) == 1, refused)
+    no.close()
+    ran = server.call("run_skill_script", **run, input="a b")
+    check("a yes lets it run", ran == "2 words\n", ran)
+    check("the form says what runs and what it asks for", "scripts/count.py" in server.forms[0] and "REPORT_TOKEN" in server.forms[0], server.forms)
+    check("the next run asks nothing", server.call("run_skill_script", **run, input="a") == "1 words\n" and len(server.forms) == 1)
+    log = (world.home / ".local/share/skillfold/audit.jsonl").read_text()
+    check("the log says that the client gave it", '"how":"client"' in log, log)
+    cancel(world, server, check)
+    server.close()
+    world.run("allow", "report", "--remove")
+
+
+def cancel(world: World, server: Server, check: Checks) -> None:
+    """A call that the client cancels ends with all its processes."""
+    mark = f"mark-{os.getpid()}"
+    server.number += 1
+    arguments = {"skill_id": "report", "script": "scripts/slow.py", "arguments": [mark]}
+    call = {"name": "run_skill_script", "arguments": arguments}
+    server.send({"jsonrpc": "2.0", "id": server.number, "method": "tools/call", "params": call})
+    check("the script runs", wait_for(lambda: running(mark)))
+    params = {"requestId": server.number, "reason": "the user stopped it"}
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    check("a cancelled call ends", wait_for(lambda: not running(mark)))
+
+
+def running(mark: str) -> bool:
+    """Return whether a script with this argument runs."""
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in words and b"slow.py" in words:
+            return True
+    return False
+
+
 def prepare(world: World, server: Server, check: Checks) -> None:
     """Packages are installed for a person at a terminal."""
     world.write(".agents/skills/styled/SKILL.md", STYLED)
@@ -180,7 +237,7 @@ def main() -> None:
     parser.add_argument("--uv", type=Path, help="the program that installs packages of Python")
     options = parser.parse_args()
     world, check = World("run", options.skillfold), Checks()
-    files = {"SKILL.md": SKILL, "scripts/count.py": COUNT, "scripts/tool.py": TOOL, "scripts/attack.py": ATTACK, "toolsets/tools.json": TOOLS}
+    files = {"SKILL.md": SKILL, "scripts/count.py": COUNT, "scripts/tool.py": TOOL, "scripts/attack.py": ATTACK, "scripts/slow.py": SLOW, "toolsets/tools.json": TOOLS}
     for path, text in files.items():
         world.write(f".agents/skills/report/{path}", text)
     world.run("config", "set", "scripts", "on")
@@ -190,6 +247,7 @@ def main() -> None:
     use(server, check)
     attack(world, server, check)
     change(world, server, check)
+    ask(world, check)
     if options.uv:
         (world.bin / "uv").symlink_to(options.uv.resolve())
         prepare(world, server, check)

@@ -6,6 +6,7 @@
 //! streams, [`http`] serves many.
 #![forbid(unsafe_code)]
 
+mod ask;
 mod metrics;
 mod notices;
 mod options;

@@ -14,9 +14,11 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use skillfold::store::Author;
-use skillfold::{Session, Skills, Tool, ToolAnswer};
+use skillfold::run::Cancel;
+use skillfold::store::{Approval, Author};
+use skillfold::{ScriptError, Session, Skills, Tool, ToolAnswer};
 
+use crate::ask::{ask, can_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
 use crate::notices::accepted_filter;
@@ -162,6 +164,79 @@ impl Server {
         self.shared.read_blocking(find).await
     }
 
+    /// Runs a script or a tool of a skill until the client cancels the call. If the skill may not run, the person is asked,
+    /// where a person let clients ask.
+    async fn run(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let answer = self.run_once(tool, arguments.clone(), context).await?;
+        let is_refused = answer.is_error() && answer.to_value()["refusal"] == "not_allowed";
+        if let Some(id) = arguments["skill_id"].as_str()
+            && is_refused
+            && self.ask_to_allow(id.to_owned(), context).await?
+        {
+            return self.run_once(tool, arguments, context).await;
+        }
+        Ok(answer)
+    }
+
+    async fn run_once(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let (cancel, client) = (CancelOnDrop::default(), context.client_info());
+        let token = cancel.0.clone();
+        let call = move |shared: &ServerState| {
+            let view = shared.current_view(client.as_ref());
+            let session = view.session.clone().with_cancel(token);
+            session.answer(tool, arguments)
+        };
+        tokio::select! {
+            answer = self.shared.run_script(call) => answer,
+            () = context.ct.cancelled() => {
+                Err(ErrorData::internal_error("The call was cancelled", None))
+            }
+        }
+    }
+
+    /// Asks the person through the client whether a skill may run, and lets it run. Returns whether it may.
+    async fn ask_to_allow(
+        &self,
+        id: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<bool, ErrorData> {
+        if !can_ask(&context.peer) {
+            return Ok(false);
+        }
+        let client = context.client_info();
+        let look = move |shared: &ServerState| {
+            let view = shared.current_view(client.as_ref());
+            let may_ask = shared.skills.clients_may_ask();
+            may_ask.then(|| view.session.runnable(&id).ok()).flatten()
+        };
+        let Some(skill) = self.shared.read_blocking(look).await? else {
+            return Ok(false);
+        };
+        if !ask(&context.peer, skill.question()).await {
+            return Ok(false);
+        }
+        let client = context.client_info();
+        let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
+        let allow = move |shared: &ServerState| {
+            let tools = skill.list_tools()?;
+            let approval = Approval::by_client(name);
+            shared.skills.allow(&skill, tools, &approval)?;
+            Ok::<_, ScriptError>(())
+        };
+        // The call that follows says why it is still refused.
+        Ok(self.shared.run_script(allow).await?.is_ok())
+    }
+
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
     async fn read_whole_file<T: Send + 'static>(
         &self,
@@ -179,7 +254,16 @@ impl Server {
     }
 }
 
-/// Returns the cursor of a request.
+/// Ends a script or a tool when the call that runs it is dropped.
+#[derive(Default)]
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// Returns who a client's model is, for what it proposes.
 fn author(context: &RequestContext<RoleServer>) -> Author {
     let client = context.client_info();
@@ -187,6 +271,7 @@ fn author(context: &RequestContext<RoleServer>) -> Author {
     Author::named(name).in_session(conversation_id(&context.meta))
 }
 
+/// Returns the cursor of a request.
 fn cursor(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !is_cursor(&cursor) => {
@@ -297,6 +382,8 @@ impl ServerHandler for Server {
         let bytes = arguments.to_string().len();
         let answer = if let Some(answer) = view.session.quick_answer(tool, &arguments) {
             answer
+        } else if matches!(tool, Tool::RunScript | Tool::CallTool) {
+            self.run(tool, arguments, &context).await?
         } else {
             // The view is taken again: the one from before the wait may be outdated.
             let author = author(&context);
@@ -310,7 +397,6 @@ impl ServerHandler for Server {
             };
             match tool {
                 Tool::Search | Tool::List => shared.search_blocking(call).await?,
-                Tool::RunScript | Tool::CallTool => shared.run_script(call).await?,
                 _ => shared.read_blocking(call).await?,
             }
         };

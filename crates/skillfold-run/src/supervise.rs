@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,17 +31,42 @@ const GRACE: Duration = Duration::from_secs(1);
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<CancelState>);
+
+#[derive(Debug, Default)]
+struct CancelState {
+    is_cancelled: AtomicBool,
+    followed: Mutex<Option<Cancel>>,
+}
 
 impl Cancel {
     /// Ends the runs that have this token.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether it was cancelled.
+    /// Returns whether it was cancelled, or the token that it follows.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let followed = || {
+            self.0
+                .followed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        };
+        self.0.is_cancelled.load(Ordering::Relaxed)
+            || followed().is_some_and(|followed| followed.is_cancelled())
+    }
+
+    /// Follows another token from now on, in place of the one before: a toolset that stays loaded is cancelled with the call
+    /// that it answers, and not with those before. A token must not follow itself.
+    pub fn follow(&self, other: Option<&Self>) {
+        let mut followed = self
+            .0
+            .followed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *followed = other.cloned();
     }
 }
 

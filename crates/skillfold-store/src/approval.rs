@@ -1,6 +1,6 @@
 //! Who may approve, and how that is shown.
 //!
-//! An approval is given at a terminal, with a passphrase, or by the host program. What each proves is in
+//! An approval is given at a terminal, with a passphrase, by the host program or through a client. What each proves is in
 //! `docs/improve.md`.
 
 use std::fmt;
@@ -56,6 +56,16 @@ impl Approval {
         }
     }
 
+    /// A client of this name asked the person by a form, and says that they agreed. It counts only for running a skill, and only
+    /// where a person [lets clients ask](crate::Store::let_clients_ask).
+    pub fn by_client(name: impl Into<String>) -> Self {
+        Self {
+            by: name.into(),
+            how: ApprovedBy::Client,
+            passphrase: None,
+        }
+    }
+
     /// Adds the passphrase.
     #[must_use]
     pub fn with_passphrase(mut self, passphrase: impl Into<String>) -> Self {
@@ -72,6 +82,15 @@ impl Approval {
     /// Returns how it is given.
     pub fn how(&self) -> ApprovedBy {
         self.how
+    }
+
+    /// Returns how the log keeps it, without a proof.
+    pub(crate) fn recorded(&self) -> RecordedApproval {
+        RecordedApproval {
+            by: self.by.clone(),
+            how: self.how,
+            proof: None,
+        }
     }
 }
 
@@ -147,6 +166,11 @@ pub(crate) fn allowed(digest: Digest, granted: &[String]) -> String {
     format!("allow\n{digest}\n{}", granted.join("\n"))
 }
 
+/// Returns what is proved by a decision whether clients may ask.
+pub(crate) fn clients_may_ask(allowed: bool) -> String {
+    format!("clients may ask\n{allowed}")
+}
+
 /// Checks an approval against what is required, and returns how the log keeps it.
 pub(crate) fn check(
     root: &WriteRoot,
@@ -155,6 +179,9 @@ pub(crate) fn check(
     what: &str,
 ) -> Result<RecordedApproval, Error> {
     let refused = |rule| Err(Error::refused("approval", Refusal::Approval, rule));
+    if approval.how == ApprovedBy::Client {
+        return refused("A client cannot approve this; approve it at a terminal");
+    }
     let proof = match (&approval.passphrase, requirement) {
         (None, Requirement::Terminal) => None,
         (None, Requirement::Passphrase) => {
@@ -168,9 +195,8 @@ pub(crate) fn check(
         },
     };
     Ok(RecordedApproval {
-        by: approval.by.clone(),
-        how: approval.how,
         proof,
+        ..approval.recorded()
     })
 }
 

@@ -6,12 +6,14 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use skillfold_core::Error;
 use skillfold_core::load::Digest;
+use skillfold_core::{Error, Refusal};
 
 use crate::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
 use crate::lock::Lock;
-use crate::log::{self, Act, Event, Log, LogRecords, Outcome, RecordedApproval, Target};
+use crate::log::{
+    self, Act, ApprovedBy, Event, Log, LogRecords, Outcome, RecordedApproval, Target,
+};
 use crate::objects::Objects;
 use crate::skill_files::SkillFiles;
 use crate::write_root::{Access, WriteRoot};
@@ -101,8 +103,48 @@ impl Store {
         granted: &[String],
         approval: &Approval,
     ) -> Result<RecordedApproval, Error> {
+        if approval.how() == ApprovedBy::Client {
+            let may_ask = self.requirement == Requirement::Terminal && self.clients_may_ask()?;
+            if !may_ask {
+                let rule = "No person has let clients ask; allow the skill at a terminal";
+                return Err(Error::refused("approval", Refusal::Approval, rule));
+            }
+            return Ok(approval.recorded());
+        }
         let what = approval::allowed(digest, granted);
         approval::check(&self.root, approval, self.requirement, &what)
+    }
+
+    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged, they may not.
+    pub fn clients_may_ask(&self) -> Result<bool, Error> {
+        let log = self.log()?;
+        let decided = log
+            .records
+            .iter()
+            .rev()
+            .find_map(|record| match record.event {
+                Event::ClientsMayAsk { allowed, .. } => Some(allowed),
+                _ => None,
+            });
+        Ok(log.damage.is_none() && decided == Some(true))
+    }
+
+    /// Decides whether clients may ask if a skill may run.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    pub fn let_clients_ask(
+        &self,
+        allowed: bool,
+        approval: &Approval,
+        now: SystemTime,
+    ) -> Result<(), Error> {
+        let what = approval::clients_may_ask(allowed);
+        let approval = approval::check(&self.root, approval, self.requirement, &what)?;
+        let event = Event::ClientsMayAsk { allowed, approval };
+        self.write(now)?.log.append(event, now)?;
+        Ok(())
     }
 
     /// Checks the proofs of the approvals that were given since the passphrase was set.

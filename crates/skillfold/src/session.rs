@@ -23,6 +23,9 @@ pub struct Session {
     /// Who the model is, and its conversation, for what it proposes.
     #[cfg(feature = "store")]
     pub(crate) author: skillfold_store::Author,
+    /// Ends the script or tool that the model runs.
+    #[cfg(feature = "run")]
+    pub(crate) cancel: skillfold_run::Cancel,
 }
 
 impl Skills {
@@ -52,6 +55,8 @@ impl Skills {
             state,
             #[cfg(feature = "store")]
             author: skillfold_store::Author::named("agent"),
+            #[cfg(feature = "run")]
+            cancel: skillfold_run::Cancel::default(),
         }
     }
 }
@@ -67,6 +72,8 @@ impl Session {
             policy: self.policy.clone(),
             #[cfg(feature = "store")]
             author: self.author.clone(),
+            #[cfg(feature = "run")]
+            cancel: self.cancel.clone(),
         })
     }
 
@@ -75,6 +82,14 @@ impl Session {
     #[must_use]
     pub fn with_author(mut self, author: skillfold_store::Author) -> Self {
         self.author = author;
+        self
+    }
+
+    /// Sets the token that ends the script or tool of a skill that the model runs.
+    #[cfg(feature = "run")]
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: skillfold_run::Cancel) -> Self {
+        self.cancel = cancel;
         self
     }
 

@@ -4,13 +4,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use skillfold_core::load::Digest;
-use skillfold_run::RunError;
 use skillfold_run::toolset::{ToolOutput, Toolset};
+use skillfold_run::{Cancel, RunError};
 
 /// Maximum toolsets that stay loaded. Each may be a process.
 const MAX_LOADED: usize = 8;
 
-type Loaded = Arc<Mutex<Box<dyn Toolset>>>;
+/// A loaded toolset, and the token that ends what it does.
+#[derive(Debug)]
+struct LoadedToolset {
+    toolset: Mutex<Box<dyn Toolset>>,
+    cancel: Cancel,
+}
+
+type Loaded = Arc<LoadedToolset>;
 
 /// Toolsets by the digest of their skill, which decides what is granted to it, and by their name; the one used last comes last.
 #[derive(Debug, Default)]
@@ -24,21 +31,34 @@ pub(crate) struct PoolKey {
 }
 
 impl ToolsetPool {
-    /// Calls a tool; `load` loads the toolset if it is not loaded. Calls of one toolset wait for each other.
+    /// Calls a tool until `cancel` ends it; `load` loads the toolset if it is not loaded. Calls of one toolset wait for each
+    /// other.
     pub(crate) fn call(
         &self,
         key: &PoolKey,
-        load: impl FnOnce() -> Result<Box<dyn Toolset>, RunError>,
-        tool: &str,
-        arguments: &Value,
+        load: impl FnOnce(Cancel) -> Result<Box<dyn Toolset>, RunError>,
+        (tool, arguments): (&str, &Value),
+        cancel: &Cancel,
     ) -> Result<ToolOutput, RunError> {
-        let toolset = match self.take(key) {
-            Some(toolset) => toolset,
-            None => Arc::new(Mutex::new(load()?)),
+        let loaded = if let Some(loaded) = self.take(key) {
+            loaded
+        } else {
+            let own = Cancel::default();
+            own.follow(Some(cancel));
+            Arc::new(LoadedToolset {
+                toolset: Mutex::new(load(own.clone())?),
+                cancel: own,
+            })
         };
-        self.put(key.clone(), Arc::clone(&toolset));
-        let mut toolset = toolset.lock().unwrap_or_else(PoisonError::into_inner);
-        toolset.call(tool, arguments)
+        self.put(key.clone(), Arc::clone(&loaded));
+        let mut toolset = loaded
+            .toolset
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        loaded.cancel.follow(Some(cancel));
+        let answer = toolset.call(tool, arguments);
+        loaded.cancel.follow(None);
+        answer
     }
 
     fn take(&self, key: &PoolKey) -> Option<Loaded> {

@@ -122,7 +122,8 @@ skillfold trust --remove",
         "\
 skillfold allow pdf             # shows what it would run, and asks
 skillfold allow --list
-skillfold allow pdf --remove",
+skillfold allow pdf --remove
+skillfold allow --ask-in-clients on",
     ),
     (
         "run",

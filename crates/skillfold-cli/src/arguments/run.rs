@@ -7,7 +7,7 @@ use super::complete;
 #[derive(Args, Debug)]
 pub(crate) struct Allow {
     /// The skill
-    #[arg(value_name = "ID", add = complete::skill_ids(), required_unless_present = "list")]
+    #[arg(value_name = "ID", add = complete::skill_ids(), required_unless_present_any = ["list", "ask_in_clients"])]
     pub(crate) id: Option<String>,
     /// List the skills that may run
     #[arg(long, conflicts_with_all = ["id", "remove"])]
@@ -15,6 +15,9 @@ pub(crate) struct Allow {
     /// Do not let it run any more
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Whether clients may ask you, by a form of theirs, if a skill may run
+    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
+    pub(crate) ask_in_clients: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -24,8 +24,11 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
+    if let Some(value) = &options.ask_in_clients {
+        ask_in_clients(&skills, value == "on", output)?;
+    }
     let Some(id) = &options.id else {
-        return list(global, output);
+        return list(global, &skills, output);
     };
     if options.remove {
         let environment = host::environment(global)?;
@@ -38,6 +41,24 @@ pub(crate) fn run(
         output.json(Document::Scripts(ScriptList::new(&skills.runnable(id)?)))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Decides whether clients may ask if a skill may run.
+fn ask_in_clients(skills: &Skills, allowed: bool, output: &mut Output) -> Result<(), Failure> {
+    if allowed {
+        output.show(
+            "A client asks by a form when a model wants to run a skill that may not run yet.",
+        )?;
+        output.show("What answers the form need not be you: hooks of the client can.")?;
+    }
+    let question = if allowed {
+        "Let clients ask?"
+    } else {
+        "Let clients no longer ask?"
+    };
+    let approval = decision::approve(skills, &skills.store()?, question, "clients", output)?;
+    skills.let_clients_ask(allowed, &approval)?;
+    Ok(())
 }
 
 /// Returns the folder of a skill that may run. One that is not found any more is named by its folder.
@@ -60,10 +81,14 @@ fn allowed_folder(
     }
 }
 
-fn list(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(global: &Global, skills: &Skills, output: &mut Output) -> Result<ExitCode, Failure> {
     let allowed = AllowedSkills::load(&host::environment(global)?);
+    let clients_may_ask = skills.clients_may_ask();
     if output.is_json() {
-        output.json(Document::Allowed(AllowedList::new(&allowed)))?;
+        output.json(Document::Allowed(AllowedList::new(
+            &allowed,
+            clients_may_ask,
+        )))?;
         return Ok(ExitCode::SUCCESS);
     }
     for skill in &allowed.skills {
@@ -82,6 +107,9 @@ fn list(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
     }
     let number = pluralize(allowed.skills.len(), "skill may", "skills may");
     output.say(format!("{number} run while unchanged"));
+    if clients_may_ask {
+        output.say("Clients may ask whether others may run: `--ask-in-clients off` ends it");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

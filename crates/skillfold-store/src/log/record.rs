@@ -85,6 +85,13 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
     },
+    /// Whether clients may ask if a skill may run.
+    ClientsMayAsk {
+        /// Whether they may, from then on.
+        allowed: bool,
+        /// Who decided it, and how.
+        approval: RecordedApproval,
+    },
     /// A skill whose versions are kept was found changed by other hands.
     Edited {
         /// The skill.
@@ -245,6 +252,8 @@ pub enum ApprovedBy {
     Passphrase,
     /// The host program decided, or someone whom it lets decide.
     Host,
+    /// A client asked, and says that the person agreed.
+    Client,
 }
 
 impl fmt::Display for ApprovedBy {
@@ -253,6 +262,7 @@ impl fmt::Display for ApprovedBy {
             Self::Terminal => "terminal",
             Self::Passphrase => "passphrase",
             Self::Host => "host",
+            Self::Client => "client",
         })
     }
 }

@@ -12,10 +12,12 @@ mod packages;
 
 mod allowed;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use skillfold_core::diagnostic::visible;
 use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::read::parse;
@@ -23,8 +25,8 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, Dependencies, Layer, Permissions, Prepare, Run, RunError, RunErrorKind, SYSTEM_FOLDERS,
-    Scripts, SkillCopy,
+    Accept, Cancel, Dependencies, Layer, Permissions, Prepare, Run, RunError, RunErrorKind,
+    SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 use skillfold_store::Approval;
 
@@ -34,7 +36,7 @@ pub use error::ScriptError;
 pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, now};
 use crate::settings::Settings;
 use crate::skills::Skills;
 use crate::toolset_pool::PoolKey;
@@ -171,6 +173,22 @@ impl Skills {
         Ok(allowed)
     }
 
+    /// Returns whether a client may ask the person if a skill may run, by a form (an elicitation of MCP). A client's hooks can
+    /// answer such a form, so that only a person at a terminal turns it on.
+    pub fn clients_may_ask(&self) -> bool {
+        let asked = self.store().and_then(|store| store.clients_may_ask());
+        asked.unwrap_or(false)
+    }
+
+    /// Sets whether clients may ask if a skill may run. `approval` is by a person at a terminal, or by the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    pub fn let_clients_ask(&self, allowed: bool, approval: &Approval) -> Result<(), Error> {
+        self.store()?.let_clients_ask(allowed, approval, now())
+    }
+
     /// Calls a tool of a skill that may run. Toolsets stay loaded for the next call.
     ///
     /// # Errors
@@ -181,6 +199,21 @@ impl Skills {
         skill: &RunnableSkill,
         tool: &str,
         arguments: &Value,
+    ) -> Result<ToolOutput, ScriptError> {
+        self.call_skill_tool_until(skill, tool, arguments, &Cancel::default())
+    }
+
+    /// Calls a tool of a skill that may run, until `cancel` ends it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`call_skill_tool`](Self::call_skill_tool), and `cancelled`.
+    pub fn call_skill_tool_until(
+        &self,
+        skill: &RunnableSkill,
+        tool: &str,
+        arguments: &Value,
+        cancel: &Cancel,
     ) -> Result<ToolOutput, ScriptError> {
         let allowed = skill.check_allowed()?;
         let Some(known) = allowed.tools.iter().find(|known| known.name == tool) else {
@@ -193,8 +226,9 @@ impl Skills {
             digest: skill.digest,
             toolset: known.toolset.clone(),
         };
-        let load = || skill.load_toolset(&known.toolset);
-        Ok(self.toolset_pool().call(&key, load, tool, arguments)?)
+        let load = |cancel| skill.load_toolset(&known.toolset, cancel);
+        let pool = self.toolset_pool();
+        Ok(pool.call(&key, load, (tool, arguments), cancel)?)
     }
 }
 
@@ -267,6 +301,23 @@ impl RunnableSkill {
         &self.toolsets
     }
 
+    /// Returns what a person is asked before it may run, for a face that has only text.
+    pub fn question(&self) -> String {
+        let id = visible(&self.id);
+        let mut text = format!(
+            "Let the skill `{id}` run its scripts and tools, in a box, while it is unchanged?\n"
+        );
+        let listed = self.scripts();
+        let scripts = listed.scripts.iter().map(|script| script.path.as_str());
+        for file in scripts.chain(self.toolsets.iter().map(String::as_str)) {
+            let _ = writeln!(text, "- {}", visible(file));
+        }
+        for asked in self.asked.lines() {
+            let _ = writeln!(text, "It asks for {asked}.");
+        }
+        text
+    }
+
     /// Returns the user's allowance of exactly this content.
     pub fn allowed(&self) -> Option<&AllowedSkill> {
         self.allowed.as_ref()
@@ -310,7 +361,7 @@ impl RunnableSkill {
     pub fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
         let mut tools: Vec<SkillTool> = Vec::new();
         for toolset in &self.toolsets {
-            let loaded = self.load_toolset(toolset)?;
+            let loaded = self.load_toolset(toolset, Cancel::default())?;
             for spec in loaded.tools() {
                 if let Some(other) = tools.iter().find(|tool| tool.name == spec.name) {
                     let message = format!(
@@ -326,12 +377,13 @@ impl RunnableSkill {
         Ok(tools)
     }
 
-    fn load_toolset(&self, toolset: &str) -> Result<Box<dyn Toolset>, RunError> {
+    fn load_toolset(&self, toolset: &str, cancel: Cancel) -> Result<Box<dyn Toolset>, RunError> {
         let reference: ToolsetRef = toolset.parse()?;
         let options = ToolsetOptions::default()
             .with_permissions(self.permissions.clone())
             .with_accepted(self.accept.clone())
-            .with_search_path(self.search.iter().cloned());
+            .with_search_path(self.search.iter().cloned())
+            .with_cancel(cancel);
         load_toolset(&self.copy, &reference, &options)
     }
 }

@@ -79,7 +79,11 @@ impl Session {
     }
 
     /// Returns a skill that the conversation may see, to run it.
-    fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Skills::runnable`](crate::Skills::runnable), and if the conversation may not see it.
+    pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
         self.skills.with_snapshot(|catalog, _| {
             let entry = self.state.resolve(catalog, id)?;
             self.skills.runnable_entry(&entry)
@@ -92,6 +96,7 @@ impl Session {
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is no path inside the skill"))?;
             let run = skill.run(&script)?.with_arguments(asked.arguments);
+            let run = run.with_cancel(self.cancel.clone());
             let run = match asked.input {
                 Some(input) => run.with_input(input.into_bytes()),
                 None => run,
@@ -112,7 +117,8 @@ impl Session {
                 Value::Null => &none,
                 arguments => arguments,
             };
-            self.skills.call_skill_tool(&skill, &asked.tool, arguments)
+            let (skills, tool) = (&self.skills, &asked.tool);
+            skills.call_skill_tool_until(&skill, tool, arguments, &self.cancel)
         };
         match call() {
             Ok(output) => {
@@ -189,7 +195,13 @@ impl Session {
         if !self.may_run() {
             return None;
         }
-        let skill = self.runnable(id).ok()?;
+        let skill = match self.runnable(id) {
+            Ok(skill) => skill,
+            Err(error) => {
+                let why = error.with_cause();
+                return Some(format!("Its scripts and tools cannot run: {why}\n"));
+            }
+        };
         let allowed = skill.allowed()?;
         let mut text = String::new();
         let scripts = skill.scripts().scripts;

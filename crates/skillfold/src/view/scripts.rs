@@ -150,6 +150,8 @@ impl SkillToolView {
 pub struct AllowedList {
     /// The skills.
     pub skills: Vec<AllowedRow>,
+    /// Whether clients may ask if others may run.
+    pub clients_may_ask: bool,
 }
 
 /// A skill that may run.
@@ -169,7 +171,7 @@ pub struct AllowedRow {
 
 impl AllowedList {
     /// Creates the view of the skills that may run.
-    pub fn new(allowed: &AllowedSkills) -> Self {
+    pub fn new(allowed: &AllowedSkills, clients_may_ask: bool) -> Self {
         let row = |skill: &AllowedSkill| AllowedRow {
             folder: skill.folder.to_string_lossy().into_owned(),
             digest: skill.digest.to_string(),
@@ -178,6 +180,7 @@ impl AllowedList {
         };
         Self {
             skills: allowed.skills.iter().map(row).collect(),
+            clients_may_ask,
         }
     }
 }

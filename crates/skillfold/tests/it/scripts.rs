@@ -5,10 +5,13 @@
 )]
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use skillfold::core::read::ToolCheck;
 use skillfold::core::{ContextLifetime, Policy, Refusal};
+use skillfold::run::Cancel;
 use skillfold::store::Approval;
 use skillfold::{AllowedSkills, Environment, Host, Session, Skills, disallow_skill};
 use tempfile::TempDir;
@@ -358,4 +361,83 @@ fn failure_of_a_script_without_its_packages_says_which_are_missing() {
     let answer = call(&mut session(&skills), "run_skill_script", run);
     let last: Vec<&str> = answer.lines().rev().take(2).collect();
     insta::assert_snapshot!(last.join("\n"), @"");
+}
+
+#[test]
+fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
+    let user = User::new();
+    let skills = user.skills("on");
+    let skill = skills.runnable("pdf").unwrap();
+    insta::assert_snapshot!(skill.question(), @"");
+    let by_client = || skills.allow(&skill, Vec::new(), &Approval::by_client("editor"));
+    let refused = by_client().unwrap_err();
+    assert_eq!(refused.refusal(), Some(Refusal::Approval));
+    assert!(!skills.clients_may_ask());
+    // Nor does a client decide that it may ask.
+    skills
+        .let_clients_ask(true, &Approval::by_client("editor"))
+        .unwrap_err();
+    assert!(!skills.clients_may_ask());
+
+    let anna = Approval::at_terminal("anna");
+    skills.let_clients_ask(true, &anna).unwrap();
+    assert!(skills.clients_may_ask());
+    by_client().unwrap();
+    assert!(skills.runnable("pdf").unwrap().allowed().is_some());
+    let log = fs::read_to_string(
+        user.environment()
+            .data_folder()
+            .unwrap()
+            .join("audit.jsonl"),
+    );
+    assert!(log.unwrap().contains(r#""by":"editor","how":"client""#));
+
+    skills.let_clients_ask(false, &anna).unwrap();
+    by_client().unwrap_err();
+    let strict = Host::new(user.environment())
+        .set("approval_requires", "passphrase")
+        .discover()
+        .unwrap();
+    skills.let_clients_ask(true, &anna).unwrap();
+    strict
+        .allow(&skill, Vec::new(), &Approval::by_client("editor"))
+        .unwrap_err();
+}
+
+#[test]
+fn call_that_is_cancelled_ends_and_the_next_one_works() {
+    let user = User::new();
+    user.write("scripts/fill.py", "import time\ntime.sleep(50)\n");
+    user.write(
+        "SKILL.md",
+        &SKILL.replace("tools.json:tools", "tools.py:tools"),
+    );
+    user.write(
+        "toolsets/tools.py",
+        "import time\ntools = [{'name': 'wait', 'description': 'Waits.', 'parameters': {'type': 'object'}, 'execute': lambda args, ctx: time.sleep(args['seconds']) or 'waited'}]\n",
+    );
+    let skills = user.skills("on");
+    allow(&skills);
+    let cancelled = |tool: &str, arguments: Value| {
+        let cancel = Cancel::default();
+        let mut session = session(&skills).with_cancel(cancel.clone());
+        let started = Instant::now();
+        let ender = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(300));
+            cancel.cancel();
+        });
+        let answer = session.call(tool, arguments);
+        ender.join().unwrap();
+        assert!(started.elapsed() < Duration::from_secs(30));
+        assert!(answer.is_error());
+        answer.text()
+    };
+    let script = json!({ "skill_id": "pdf", "script": "scripts/fill.py" });
+    insta::assert_snapshot!(cancelled("run_skill_script", script), @"");
+    let wait = |seconds: u32| json!({ "skill_id": "pdf", "tool": "wait", "arguments": { "seconds": seconds } });
+    insta::assert_snapshot!(cancelled("call_skill_tool", wait(50)), @"");
+    assert_eq!(
+        call(&mut session(&skills), "call_skill_tool", wait(0)),
+        "waited"
+    );
 }
