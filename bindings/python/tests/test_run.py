@@ -80,3 +80,10 @@ def test_host_can_enforce_the_tools_that_a_skill_allows(tmp_path: Path) -> None:
     assert [skills.check_tool("git", tool) for tool in ("Read", "Bash", "Write")] == [True, True, False]
     assert skills.tool_rules("git", "Bash") == ["git:*"]
     assert skills.check_tool("plain", "Write") is None
+
+
+def test_packages_that_a_script_names_are_listed(tmp_path: Path, skills: Skills) -> None:
+    script = tmp_path / ".agents/skills/pdf/scripts/args.py"
+    script.write_text("# /// script\n# dependencies = ['six>=1']\n# ///\nprint()\n", encoding="utf-8")
+    [packages] = skills.scripts("pdf").packages
+    assert (packages.file, packages.names, packages.installed) == ("scripts/args.py", ["six>=1"], [])

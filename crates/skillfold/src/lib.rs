@@ -213,3 +213,13 @@ struct SourcePage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust-embedder.md")]
 struct EmbedderPage;
+
+/// Runs the template of a source in the example skill about extensions.
+#[cfg(doctest)]
+#[doc = concat!("```\n", include_str!("../../../examples/skills/extension-development/templates/source.rs"), "\n```")]
+struct SourceTemplate;
+
+/// Runs the template of an embedder in the example skill about extensions.
+#[cfg(doctest)]
+#[doc = concat!("```\n", include_str!("../../../examples/skills/extension-development/templates/embedder.rs"), "\n```")]
+struct EmbedderTemplate;
