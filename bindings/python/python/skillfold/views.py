@@ -70,6 +70,7 @@ __all__ = [
     "Run",
     "Script",
     "ScriptList",
+    "ScriptPackages",
     "SearchResults",
     "SettingProblem",
     "SettingRow",
@@ -131,6 +132,8 @@ class AllowedList(View):
     """The skills that may run."""
 
     __slots__ = ()
+    clients_may_ask: bool
+    """Whether clients may ask if others may run."""
     skills: list[AllowedRow]
     """The skills."""
 
@@ -1198,6 +1201,8 @@ class ScriptList(View):
     """What the skill asks for, one line each."""
     digest: str
     """The digest of what was looked at."""
+    packages: list[ScriptPackages]
+    """The packages that its files name."""
     scripts: list[Script]
     """Its scripts."""
     skill_id: str
@@ -1208,6 +1213,18 @@ class ScriptList(View):
     """Its toolsets, as it names them."""
     unusable: list[UnusableScript]
     """Files that it names or has under `scripts`, and that cannot be run."""
+
+
+class ScriptPackages(View):
+    """The packages that a file of a skill names."""
+
+    __slots__ = ()
+    file: str
+    """The Python script or the `package.json`."""
+    installed: list[str]
+    """What is installed, each with its version; empty if nothing is."""
+    names: list[str]
+    """The packages as the file names them."""
 
 
 class Script(View):
@@ -1859,6 +1876,7 @@ AcceptedRow._fields = {
     "state": (None, None),
 }
 AllowedList._fields = {
+    "clients_may_ask": (None, None),
     "skills": (None, AllowedRow),
 }
 AllowedRow._fields = {
@@ -2314,11 +2332,17 @@ ScriptList._fields = {
     "allowed": (None, None),
     "asks": (None, None),
     "digest": (None, None),
+    "packages": (None, ScriptPackages),
     "scripts": (None, Script),
     "skill_id": (None, None),
     "tools": (None, SkillTool),
     "toolsets": (None, None),
     "unusable": (None, UnusableScript),
+}
+ScriptPackages._fields = {
+    "file": (None, None),
+    "installed": (None, None),
+    "names": (None, None),
 }
 Script._fields = {
     "path": (None, None),

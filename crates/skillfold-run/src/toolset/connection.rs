@@ -171,7 +171,7 @@ impl Connection {
         loop {
             if self.cancel.is_cancelled() {
                 let message = format!("Toolset `{}` was cancelled", self.file);
-                let hint = "Load it anew to go on";
+                let hint = "Call it again if it is still wanted";
                 return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
             }
             let left = deadline.saturating_duration_since(Instant::now());

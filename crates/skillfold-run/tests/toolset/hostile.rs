@@ -302,7 +302,7 @@ fn a_cancelled_toolset_ends_soon() {
     });
     insta::assert_snapshot!(show_call(&mut *toolset, "a", &json!({})), @r"
     cancelled: Toolset `server` was cancelled
-    hint: Load it anew to go on
+    hint: Call it again if it is still wanted
     ");
     assert!(
         started.elapsed() < Duration::from_secs(2),

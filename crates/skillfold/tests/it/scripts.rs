@@ -360,7 +360,10 @@ fn failure_of_a_script_without_its_packages_says_which_are_missing() {
     let run = json!({ "skill_id": "pdf", "script": "scripts/fill.py" });
     let answer = call(&mut session(&skills), "run_skill_script", run);
     let last: Vec<&str> = answer.lines().rev().take(2).collect();
-    insta::assert_snapshot!(last.join("\n"), @"");
+    insta::assert_snapshot!(last.join("\n"), @"
+[Packages of the script are not installed: missing-package>=2. The user can install them with `skillfold run --prepare`]
+[The script failed with exit code 1]
+");
 }
 
 #[test]
@@ -368,7 +371,13 @@ fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
     let user = User::new();
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
-    insta::assert_snapshot!(skill.question(), @"");
+    insta::assert_snapshot!(skill.question(), @"
+Let the skill `pdf` run its scripts and tools, in a box, while it is unchanged?
+- scripts/count.py
+- scripts/fill.py
+- toolsets/tools.json:tools
+It asks for the variable PDF_TOKEN.
+");
     let by_client = || skills.allow(&skill, Vec::new(), &Approval::by_client("editor"));
     let refused = by_client().unwrap_err();
     assert_eq!(refused.refusal(), Some(Refusal::Approval));
@@ -433,9 +442,9 @@ fn call_that_is_cancelled_ends_and_the_next_one_works() {
         answer.text()
     };
     let script = json!({ "skill_id": "pdf", "script": "scripts/fill.py" });
-    insta::assert_snapshot!(cancelled("run_skill_script", script), @"");
+    insta::assert_snapshot!(cancelled("run_skill_script", script), @"[The script was ended: cancelled]");
     let wait = |seconds: u32| json!({ "skill_id": "pdf", "tool": "wait", "arguments": { "seconds": seconds } });
-    insta::assert_snapshot!(cancelled("call_skill_tool", wait(50)), @"");
+    insta::assert_snapshot!(cancelled("call_skill_tool", wait(50)), @"Toolset `toolsets/tools.py` was cancelled. Call it again if it is still wanted.");
     assert_eq!(
         call(&mut session(&skills), "call_skill_tool", wait(0)),
         "waited"
