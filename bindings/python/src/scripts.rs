@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use skillfold::core::name::ResourcePath;
 use skillfold::core::source::Folder;
 use skillfold::core::{Error, FsSource};
-use skillfold::run::{Run, RunLimits, SkillCopy};
+use skillfold::run::{Run, RunLimits, RunOptions, SkillCopy};
 use skillfold::store::Approval;
 use skillfold::view::{Document, RunView, ScriptList};
 use skillfold::{ScriptError, Skills};
@@ -56,7 +56,7 @@ pub(crate) fn run_script(
             .with_wall_time(time)
             .with_output_bytes(output_bytes)
             .with_input_bytes(input.len());
-        let run = Run::new(&copy, &path).with_limits(limits);
+        let run = Run::new(&copy, &path).with_options(RunOptions::default().with_limits(limits));
         let outcome = run.with_input(input).run()?;
         Ok(json(Document::Run(RunView::script(name, script, &outcome))))
     })

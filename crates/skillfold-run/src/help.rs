@@ -8,6 +8,7 @@ use skillfold_core::text::truncate_bytes;
 use crate::copy::SkillCopy;
 use crate::error::RunError;
 use crate::limits::RunLimits;
+use crate::options::RunOptions;
 use crate::run::Run;
 use crate::scripts::script;
 
@@ -31,6 +32,17 @@ pub enum Help {
 }
 
 impl Help {
+    /// Returns the comment at the head of a script, which can be empty. Nothing is run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such script.
+    pub fn at_head(copy: &SkillCopy, path: &ResourcePath) -> Result<Self, RunError> {
+        script(copy, path)?;
+        let bytes = copy.file(path).unwrap_or_default();
+        Ok(Self::Head(head(&String::from_utf8_lossy(bytes))))
+    }
+
     /// Returns the text.
     pub fn text(&self) -> &str {
         match self {
@@ -45,18 +57,19 @@ impl Help {
 /// # Errors
 ///
 /// Fails if there is no such script, or if it did not start.
-pub fn help(run: Run<'_>, copy: &SkillCopy, path: &ResourcePath) -> Result<Help, RunError> {
-    script(copy, path)?;
+pub fn help(copy: &SkillCopy, path: &ResourcePath, options: RunOptions) -> Result<Help, RunError> {
     let limits = RunLimits::default()
         .with_wall_time(MAX_TIME)
         .with_output_bytes(MAX_BYTES);
-    let outcome = run.with_arguments(["--help"]).with_limits(limits).run()?;
+    let outcome = Run::new(copy, path)
+        .with_arguments(["--help"])
+        .with_options(options.with_limits(limits))
+        .run()?;
     let printed = outcome.stdout_text();
     if outcome.is_success() && !printed.trim().is_empty() {
         return Ok(Help::Printed(printed.into_owned()));
     }
-    let bytes = copy.file(path).unwrap_or_default();
-    Ok(Help::Head(head(&String::from_utf8_lossy(bytes))))
+    Help::at_head(copy, path)
 }
 
 /// Returns the comment or the documentation string at the head of a script.

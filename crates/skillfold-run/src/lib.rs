@@ -44,6 +44,8 @@ mod running;
 
 mod supervise;
 
+mod options;
+
 mod run;
 
 mod help;
@@ -59,9 +61,10 @@ pub use help::{Help, help};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, BoxReport, Layer, LayerState};
 pub use limits::RunLimits;
+pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};
-pub use run::{Run, SYSTEM_FOLDERS, layers};
+pub use run::{Run, layers};
 pub use running::{Running, Stopper};
 pub use scripts::{Script, Scripts, UnusableScript, script, scripts};
 pub use supervise::{Cancel, End, Outcome, Stream};

@@ -1,7 +1,6 @@
 //! Runs a script, within limits, and returns what it said.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use skillfold_core::name::ResourcePath;
@@ -10,13 +9,13 @@ use crate::copy::SkillCopy;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter;
-use crate::layers::{Accept, BoxReport, Layer};
-use crate::limits::RunLimits;
-use crate::permissions::{Packages, Permissions};
+use crate::layers::{BoxReport, Layer};
+use crate::options::RunOptions;
+use crate::permissions::Packages;
 use crate::process::{Input, LanguageHost, Process, Request};
 use crate::running::Running;
 use crate::scripts::script;
-use crate::supervise::{Cancel, Observer, Outcome, Stream, Supervision};
+use crate::supervise::{Observer, Outcome, Stream, Supervision};
 
 /// Returns which layers of the box this system has. The first call tries them.
 pub fn layers() -> BoxReport {
@@ -26,9 +25,6 @@ pub fn layers() -> BoxReport {
     BoxReport::new(|_| Some("it exists on Linux alone".to_owned()))
 }
 
-/// The folders in which interpreters are looked up unless the host says otherwise.
-pub const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
-
 /// A script and everything it is run with.
 pub struct Run<'a> {
     copy: &'a SkillCopy,
@@ -36,11 +32,7 @@ pub struct Run<'a> {
     host: Option<LanguageHost>,
     arguments: Vec<String>,
     input: Option<Vec<u8>>,
-    limits: RunLimits,
-    permissions: Permissions,
-    accept: Accept,
-    search: Vec<PathBuf>,
-    cancel: Cancel,
+    options: RunOptions,
     observer: Option<Observer<'a>>,
 }
 
@@ -55,8 +47,7 @@ impl fmt::Debug for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// Creates a run without arguments, input and permissions, and with the default limits. Interpreters are looked up in
-    /// the [`SYSTEM_FOLDERS`].
+    /// Creates a run without arguments and input, and with the default options.
     pub fn new(copy: &'a SkillCopy, script: &'a ResourcePath) -> Self {
         Self {
             copy,
@@ -64,11 +55,7 @@ impl<'a> Run<'a> {
             host: None,
             arguments: Vec::new(),
             input: None,
-            limits: RunLimits::default(),
-            permissions: Permissions::default(),
-            accept: Accept::default(),
-            search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
-            cancel: Cancel::default(),
+            options: RunOptions::default(),
             observer: None,
         }
     }
@@ -96,38 +83,10 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Sets the limits.
+    /// Sets limits, permissions and the like.
     #[must_use]
-    pub fn with_limits(mut self, limits: RunLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets what the run may use beyond its skill.
-    #[must_use]
-    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = permissions;
-        self
-    }
-
-    /// Sets the layers of the box that may be missing.
-    #[must_use]
-    pub fn with_accepted(mut self, accept: Accept) -> Self {
-        self.accept = accept;
-        self
-    }
-
-    /// Sets the folders that interpreters are looked up in.
-    #[must_use]
-    pub fn with_search_path(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.search = folders.into_iter().collect();
-        self
-    }
-
-    /// Sets the token that ends the run.
-    #[must_use]
-    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
-        self.cancel = cancel;
+    pub fn with_options(mut self, options: RunOptions) -> Self {
+        self.options = options;
         self
     }
 
@@ -150,7 +109,7 @@ impl<'a> Run<'a> {
             Some(bytes) => Input::Bytes(bytes),
             None => Input::None,
         })?;
-        Supervision::new(&self.limits, &self.cancel, started)
+        Supervision::new(&self.options.limits, &self.options.cancel, started)
             .with_observer(observer)
             .until_end(process)
             .map_err(|error| RunError::failed_to_start("Could not follow the script", error))
@@ -164,20 +123,20 @@ impl<'a> Run<'a> {
     /// Fails if the script did not start.
     pub fn start(mut self) -> Result<Running, RunError> {
         // A server may run for days; what it computes is no fault.
-        self.limits.cpu_time = Duration::MAX;
+        self.options.limits.cpu_time = Duration::MAX;
         self.spawn(Input::Pipe).map(Running::new)
     }
 
     fn spawn(&self, input: Input<'_>) -> Result<Process, RunError> {
         self.check_arguments()?;
-        self.permissions.check()?;
+        self.options.permissions.check()?;
         let candidates = match self.host {
             Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
             _ => script(self.copy, self.script)?.interpreters,
         };
-        let interpreter = interpreter::find(&candidates, &self.search, self.script)?;
+        let interpreter = interpreter::find(&candidates, &self.options.search, self.script)?;
         let report = layers();
-        if let Some(state) = report.refusal(&self.accept) {
+        if let Some(state) = report.refusal(&self.options.accept) {
             return Err(RunError::box_unavailable(state));
         }
         let request = Request {
@@ -187,8 +146,8 @@ impl<'a> Run<'a> {
             host: self.host,
             arguments: &self.arguments,
             input,
-            limits: &self.limits,
-            permissions: &self.permissions,
+            limits: &self.options.limits,
+            permissions: &self.options.permissions,
             packages: self.packages()?,
             report,
         };
@@ -204,7 +163,7 @@ impl<'a> Run<'a> {
         let Some(file) = dependency_file(self.copy, self.script) else {
             return Ok(None);
         };
-        let mut granted = self.permissions.packages().iter();
+        let mut granted = self.options.permissions.packages().iter();
         let Some(packages) = granted.find(|packages| packages.file == file) else {
             return Ok(None);
         };
@@ -225,7 +184,7 @@ impl<'a> Run<'a> {
 
     fn check_arguments(&self) -> Result<(), RunError> {
         let refused = |kind, message: String, hint| Err(RunError::new(kind, message, hint));
-        let (count, limits) = (self.arguments.len(), &self.limits);
+        let (count, limits) = (self.arguments.len(), &self.options.limits);
         let bytes: usize = self.arguments.iter().map(String::len).sum();
         let input = self.input.as_ref().map_or(0, Vec::len);
         if count > limits.arguments {

@@ -21,6 +21,7 @@ pub(crate) struct Allow {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct RunScript {
     /// The skill
     #[arg(value_name = "ID", add = complete::skill_ids(), required_unless_present = "box_layers")]
@@ -31,6 +32,9 @@ pub(crate) struct RunScript {
     /// Give the script what comes on standard input
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// Show how the script is used: what it prints for `--help`, or the comment at its head
+    #[arg(long, requires = "script", conflicts_with_all = ["stdin", "arguments"])]
+    pub(crate) usage: bool,
     /// Install the packages that the skill's scripts name, in the box
     #[arg(long, requires = "id", conflicts_with_all = ["script", "stdin", "arguments"])]
     pub(crate) prepare: bool,

@@ -39,6 +39,9 @@ pub(crate) fn run(
     let path: ResourcePath = script
         .parse()
         .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+    if options.usage {
+        return usage(&skill, &path, output);
+    }
     if skill.allowed().is_none() {
         allow::allow(&skills, &skill, output)?;
         skill = skills.runnable(id)?;
@@ -102,6 +105,19 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
         .read_to_end(&mut bytes)
         .map_err(|error| Error::read("standard input", error))?;
     Ok(bytes)
+}
+
+fn usage(
+    skill: &RunnableSkill,
+    path: &ResourcePath,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let help = skill.help(path).map_err(ScriptError::from)?;
+    match help.text().trim_end() {
+        "" => output.say("It does not say how it is used"),
+        text => output.line(printable(text))?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(skill: &RunnableSkill, output: &mut Output) -> Result<ExitCode, Failure> {

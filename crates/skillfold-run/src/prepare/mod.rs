@@ -11,12 +11,12 @@ use crate::copy::SkillCopy;
 use crate::dependencies::{Dependencies, Installer, inline_metadata, requires_python};
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter::{self, Interpreter};
-use crate::layers::Accept;
 use crate::limits::RunLimits;
+use crate::options::RunOptions;
 use crate::permissions::{Packages, Permissions};
 use crate::process::LanguageHost;
-use crate::run::{Run, SYSTEM_FOLDERS};
-use crate::supervise::{Cancel, End, Observer, Outcome, Stream};
+use crate::run::Run;
+use crate::supervise::{End, Observer, Outcome, Stream};
 
 /// Runs `uv` with the Python that runs the script.
 const PYTHON: LanguageHost = LanguageHost {
@@ -61,9 +61,7 @@ pub struct Prepare<'a> {
     copy: &'a SkillCopy,
     dependencies: &'a Dependencies,
     variables: Vec<(String, String)>,
-    accept: Accept,
-    search: Vec<PathBuf>,
-    cancel: Cancel,
+    options: RunOptions,
     observer: Option<Observer<'a>>,
 }
 
@@ -87,15 +85,13 @@ impl fmt::Debug for Prepare<'_> {
 }
 
 impl<'a> Prepare<'a> {
-    /// Creates a preparation. Programs are looked up in the [`SYSTEM_FOLDERS`].
+    /// Creates a preparation.
     pub fn new(copy: &'a SkillCopy, dependencies: &'a Dependencies) -> Self {
         Self {
             copy,
             dependencies,
             variables: Vec::new(),
-            accept: Accept::default(),
-            search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
-            cancel: Cancel::default(),
+            options: RunOptions::default(),
             observer: None,
         }
     }
@@ -113,24 +109,10 @@ impl<'a> Prepare<'a> {
         self
     }
 
-    /// Sets the layers of the box that may be missing.
+    /// Sets the layers that may be missing, the search path and the token; limits and permissions are the installer's own.
     #[must_use]
-    pub fn with_accepted(mut self, accept: Accept) -> Self {
-        self.accept = accept;
-        self
-    }
-
-    /// Sets the folders that programs are looked up in.
-    #[must_use]
-    pub fn with_search_path(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.search = folders.into_iter().collect();
-        self
-    }
-
-    /// Sets the token that ends it.
-    #[must_use]
-    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
-        self.cancel = cancel;
+    pub fn with_options(mut self, options: RunOptions) -> Self {
+        self.options = options;
         self
     }
 
@@ -166,14 +148,13 @@ impl<'a> Prepare<'a> {
         if self.dependencies.installer == Installer::Uv {
             words.push(requires_python(self.copy.file(file).unwrap_or_default()));
         }
+        let options = (self.options.clone())
+            .with_limits(limits())
+            .with_permissions(self.permissions(&program, folder));
         let mut run = Run::new(&copy, file)
             .with_language_host(host)
             .with_arguments(words)
-            .with_limits(limits())
-            .with_permissions(self.permissions(&program, folder))
-            .with_accepted(self.accept.clone())
-            .with_search_path(self.search.clone())
-            .with_cancel(self.cancel.clone());
+            .with_options(options);
         if let Some(observer) = observer {
             run = run.with_observer(observer);
         }
@@ -256,13 +237,17 @@ impl<'a> Prepare<'a> {
             program: "uv".to_owned(),
             arguments: Vec::new(),
         };
-        let found = interpreter::find(&[wanted], &self.search, &self.dependencies.file);
+        let found = interpreter::find(&[wanted], &self.options.search, &self.dependencies.file);
         Ok(found.map_err(|_| self.missing())?.path)
     }
 
     /// Returns the program of npm, which is a script of Node.
     fn npm(&self) -> Result<PathBuf, RunError> {
-        let absolute = self.search.iter().filter(|folder| folder.is_absolute());
+        let absolute = self
+            .options
+            .search
+            .iter()
+            .filter(|folder| folder.is_absolute());
         let mut real = absolute.filter_map(|folder| folder.join("npm").canonicalize().ok());
         real.find(|path| path.extension().is_some_and(|extension| extension == "js"))
             .ok_or_else(|| self.missing())

@@ -76,8 +76,8 @@ impl Connection {
             lines: read_lines(stdout).map_err(failed)?,
             words: LastWords::listen(stderr).map_err(failed)?,
             file: file.clone(),
-            time: options.limits().wall_time,
-            cancel: options.cancel().clone(),
+            time: options.run().limits().wall_time,
+            cancel: options.run().cancel().clone(),
             last_id: 0,
         })
     }

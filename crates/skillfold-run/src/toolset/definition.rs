@@ -12,6 +12,7 @@ use super::reference::{ToolsetRef, extension};
 use super::tool::{ToolOutput, ToolSpec, Toolset};
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
+use crate::run::Run;
 use crate::scripts::script;
 use crate::supervise::{End, Outcome};
 
@@ -184,9 +185,8 @@ impl Toolset for DefinedToolset {
             return Err(RunError::new(RunErrorKind::UnknownTool, message, hint));
         };
         let words = script.arguments.iter().map(|word| word.text(arguments));
-        let outcome = self
-            .options
-            .run(&self.copy, &script.path)
+        let outcome = Run::new(&self.copy, &script.path)
+            .with_options(self.options.run().clone())
             .with_arguments(words)
             .with_input(arguments.to_string())
             .run()?;

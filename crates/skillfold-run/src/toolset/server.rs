@@ -15,6 +15,7 @@ use super::tool::{ToolOutput, ToolSpec, Toolset};
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 use crate::process::LanguageHost;
+use crate::run::Run;
 use crate::scripts::script;
 
 /// Maximum pages of a list of tools.
@@ -63,7 +64,7 @@ pub(super) struct Server {
 impl Server {
     /// Starts a process and lists its tools, all within the time of one call.
     fn start(&self) -> Result<(Connection, Vec<ToolSpec>), RunError> {
-        let mut run = self.options.run(&self.copy, &self.file);
+        let mut run = Run::new(&self.copy, &self.file).with_options(self.options.run().clone());
         if let Some(host) = self.host {
             run = run.with_language_host(host);
         }

@@ -1,7 +1,7 @@
 //! Arguments, names of files and input reach a script byte by byte: there is no shell on the way.
 
 use proptest::prelude::*;
-use skillfold_run::{Permissions, Run, RunError, RunLimits, SkillCopy};
+use skillfold_run::{Permissions, Run, RunError, RunLimits, RunOptions, SkillCopy};
 
 use crate::skill::{path, skill};
 
@@ -52,13 +52,16 @@ fn what_cannot_start_is_refused_with_a_code_and_a_way_out() {
         }),
         refuse(&copy, "scripts/a.py", |run| run.with_arguments(["a\0b"])),
         refuse(&copy, "scripts/a.py", |run| {
-            run.with_input("four")
-                .with_limits(RunLimits::default().with_input_bytes(3))
+            run.with_input("four").with_options(
+                RunOptions::default().with_limits(RunLimits::default().with_input_bytes(3)),
+            )
         }),
         refuse(&copy, "scripts/none.py", |run| run),
         refuse(&copy, "scripts/a.zzz", |run| run),
         refuse(&copy, "scripts/b", |run| run),
-        refuse(&copy, "scripts/a.py", |run| run.with_search_path([])),
+        refuse(&copy, "scripts/a.py", |run| {
+            run.with_options(RunOptions::default().with_search_path([]))
+        }),
         refuse(&copy, "scripts/a.py", |run| {
             grant(run, |grants| grants.with_variable("LD_PRELOAD", "x"))
         }),
@@ -85,7 +88,7 @@ fn what_cannot_start_is_refused_with_a_code_and_a_way_out() {
 }
 
 fn grant(run: Run<'_>, change: impl FnOnce(Permissions) -> Permissions) -> Run<'_> {
-    run.with_permissions(change(Permissions::default()))
+    run.with_options(RunOptions::default().with_permissions(change(Permissions::default())))
 }
 
 fn refuse(copy: &SkillCopy, script: &str, change: impl FnOnce(Run<'_>) -> Run<'_>) -> String {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skillfold_run::{Run, RunLimits};
+use skillfold_run::{Run, RunLimits, RunOptions};
 
 use crate::skill::{path, skill};
 
@@ -143,7 +143,10 @@ fn run_one(number: u64, ends: &mut serde_json::Map<String, Value>) -> (&'static 
         .with_memory_bytes(128 << 20)
         .with_scratch_bytes(16 << 20);
     let started = Instant::now();
-    let outcome = Run::new(&copy, &script).with_limits(limits).run().unwrap();
+    let outcome = Run::new(&copy, &script)
+        .with_options(RunOptions::default().with_limits(limits))
+        .run()
+        .unwrap();
     let took = started.elapsed();
     let count = ends
         .entry(format!("{name}: {}", outcome.end.code()))

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use skillfold_run::{
-    Dependencies, Permissions, Prepare, Prepared, Run, RunError, SYSTEM_FOLDERS, SkillCopy,
-    dependencies, script_dependencies,
+    Dependencies, Permissions, Prepare, Prepared, Run, RunError, RunOptions, SYSTEM_FOLDERS,
+    SkillCopy, dependencies, script_dependencies,
 };
 use tempfile::TempDir;
 
@@ -71,7 +71,9 @@ fn packages_that_are_gone_are_said_and_no_run_starts() {
     let copy = skill(&[("a.py", "print()")]);
     let file = path("a.py");
     let gone = skillfold_run::Packages::new(file.clone(), skillfold_run::Installer::Uv, "/nowhere");
-    let run = Run::new(&copy, &file).with_permissions(Permissions::default().with_packages(gone));
+    let run = Run::new(&copy, &file).with_options(
+        RunOptions::default().with_permissions(Permissions::default().with_packages(gone)),
+    );
     insta::assert_snapshot!(run.run().unwrap_err(), @"Packages of `a.py` are gone from /nowhere");
 }
 
@@ -84,7 +86,7 @@ fn prepare(copy: &SkillCopy, wanted: &Dependencies) -> Result<(Prepared, TempDir
     let search = SYSTEM_FOLDERS.map(PathBuf::from).into_iter().chain(own);
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
     let prepared = Prepare::new(copy, wanted)
-        .with_search_path(search)
+        .with_options(RunOptions::default().with_search_path(search))
         .with_variables(Prepare::variables().iter().filter_map(variable))
         .install(folder.path())?;
     Ok((prepared, folder))
@@ -104,7 +106,8 @@ fn prepare_all(copy: &SkillCopy) -> (Permissions, Vec<String>, Vec<TempDir>) {
 
 fn said(copy: &SkillCopy, script: &str, permissions: &Permissions) -> String {
     let script = path(script);
-    let run = Run::new(copy, &script).with_permissions(permissions.clone());
+    let run = Run::new(copy, &script)
+        .with_options(RunOptions::default().with_permissions(permissions.clone()));
     let outcome = run.run().unwrap();
     format!("{}{}", outcome.stdout_text(), outcome.stderr_text())
 }
@@ -188,7 +191,8 @@ fn installer_that_is_missing_is_named() {
     let copy = skill(&[("a.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n")]);
     let wanted = dependencies(&copy).unwrap().remove(0);
     let folder = tempfile::tempdir().unwrap();
-    let missing = Prepare::new(&copy, &wanted).with_search_path([PathBuf::from("/nowhere")]);
+    let missing = Prepare::new(&copy, &wanted)
+        .with_options(RunOptions::default().with_search_path([PathBuf::from("/nowhere")]));
     let error = missing.install(folder.path()).unwrap_err();
     insta::assert_snapshot!(error, @"`uv` is not installed, which installs the packages of `a.py`");
     assert_eq!(error.code(), "interpreter_missing");

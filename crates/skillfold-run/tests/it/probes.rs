@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits};
+use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits, RunOptions};
 
 use crate::host::{CANARY, Host};
 use crate::skill::{path, skill};
@@ -261,11 +261,13 @@ fn inside() {
         _ => {}
     }
     let limits = RunLimits::default().with_wall_time(Duration::from_secs(120));
-    let outcome = Run::new(&copy, &script)
-        .with_input(input["host"].to_string())
+    let options = RunOptions::default()
         .with_limits(limits)
         .with_accepted(accept)
-        .with_permissions(permissions)
+        .with_permissions(permissions);
+    let outcome = Run::new(&copy, &script)
+        .with_input(input["host"].to_string())
+        .with_options(options)
         .run();
     let report = match outcome {
         Ok(outcome) => json!({

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skillfold_run::{Cancel, End, Help, Permissions, Run, RunLimits, Stream, layers};
+use skillfold_run::{Cancel, End, Help, Permissions, Run, RunLimits, RunOptions, Stream, layers};
 
 use crate::skill::{path, run, skill};
 
@@ -83,7 +83,7 @@ fn codes_and_signals_are_reported() {
 fn a_run_ends_at_its_time_limit() {
     let limits = RunLimits::default().with_wall_time(Duration::from_millis(300));
     let outcome = run("scripts/a.sh", "echo early; sleep 20", |run| {
-        run.with_limits(limits)
+        run.with_options(RunOptions::default().with_limits(limits))
     });
     assert_eq!((outcome.end, outcome.end.code()), (End::Timeout, "timeout"));
     assert_eq!(outcome.stdout_text(), "early\n");
@@ -98,12 +98,14 @@ fn a_run_ends_at_its_time_limit() {
 fn output_beyond_the_limit_ends_the_run_and_its_start_is_returned() {
     let limits = RunLimits::default().with_output_bytes(1000);
     let outcome = run("scripts/a.sh", "yes >&2 & yes", |run| {
-        run.with_limits(limits)
+        run.with_options(RunOptions::default().with_limits(limits))
     });
     assert_eq!(outcome.end.code(), "output_too_large");
     assert_eq!(outcome.stdout.len() + outcome.stderr.len(), 1000);
     let exact = RunLimits::default().with_output_bytes(3);
-    let outcome = run("scripts/a.sh", "echo ok", |run| run.with_limits(exact));
+    let outcome = run("scripts/a.sh", "echo ok", |run| {
+        run.with_options(RunOptions::default().with_limits(exact))
+    });
     assert_eq!(outcome.end, End::Exited(0));
 }
 
@@ -111,12 +113,14 @@ fn output_beyond_the_limit_ends_the_run_and_its_start_is_returned() {
 fn cpu_time_and_file_size_are_limited() {
     let limits = RunLimits::default().with_cpu_time(Duration::from_secs(1));
     let outcome = run("scripts/a.py", "while True: pass", |run| {
-        run.with_limits(limits)
+        run.with_options(RunOptions::default().with_limits(limits))
     });
     assert_eq!(outcome.end.code(), "cpu_time_exceeded");
     let limits = RunLimits::default().with_file_bytes(4096);
     let text = "exec head -c 8192 /dev/zero > ~/x";
-    let outcome = run("scripts/a.sh", text, |run| run.with_limits(limits));
+    let outcome = run("scripts/a.sh", text, |run| {
+        run.with_options(RunOptions::default().with_limits(limits))
+    });
     assert_eq!(outcome.end.code(), "file_too_large");
 }
 
@@ -135,7 +139,9 @@ fn memory_scratch_and_processes_are_limited() {
                 print('processes')\n\
                 except OSError as e: assert e.errno == errno.EAGAIN\n\
                 print('end')\n";
-    let outcome = run("scripts/a.py", text, |run| run.with_limits(limits));
+    let outcome = run("scripts/a.py", text, |run| {
+        run.with_options(RunOptions::default().with_limits(limits))
+    });
     assert_eq!(
         (&*outcome.stdout_text(), &*outcome.stderr_text()),
         ("end\n", "")
@@ -150,7 +156,9 @@ fn a_cancelled_run_ends_soon() {
         thread::sleep(Duration::from_millis(200));
         other.cancel();
     });
-    let outcome = run("scripts/a.sh", "sleep 30", |run| run.with_cancel(cancel));
+    let outcome = run("scripts/a.sh", "sleep 30", |run| {
+        run.with_options(RunOptions::default().with_cancel(cancel))
+    });
     assert_eq!(outcome.end.code(), "cancelled");
     assert!(
         outcome.duration < Duration::from_secs(2),
@@ -203,7 +211,7 @@ fn granted_paths_and_variables_are_there() {
         .with_variable("TOKEN", "secret")
         .with_variable("FOLDER", folder.path().to_str().unwrap());
     let outcome = run("scripts/a.py", text, |run| {
-        run.with_permissions(permissions)
+        run.with_options(RunOptions::default().with_permissions(permissions))
     });
     let expected = "secret\n['read', 'written']\n";
     assert_eq!(
@@ -257,7 +265,9 @@ fn an_interpreter_outside_the_system_runs() {
     fs::copy("/bin/sh", bin.join("sh")).unwrap();
     fs::write(folder.path().join("secret"), "secret").unwrap();
     let text = format!("cat {0}/secret; ls {0}; echo ran", folder.path().display());
-    let outcome = run("scripts/a.sh", &text, |run| run.with_search_path([bin]));
+    let outcome = run("scripts/a.sh", &text, |run| {
+        run.with_options(RunOptions::default().with_search_path([bin]))
+    });
     assert_eq!(outcome.stdout_text(), "bin\nran\n");
 }
 
@@ -268,7 +278,7 @@ fn help_is_what_the_script_prints_or_its_head() {
     let copy = skill(&[("scripts/a.py", printed), ("scripts/b.sh", head)]);
     let help = |name: &str| {
         let script = path(name);
-        skillfold_run::help(Run::new(&copy, &script), &copy, &script).unwrap()
+        skillfold_run::help(&copy, &script, RunOptions::default()).unwrap()
     };
     assert!(help("scripts/a.py").text().starts_with("usage: fill [-h]"));
     let expected = Help::Head("Fills in forms.\n\nUsage: fill FILE".to_owned());

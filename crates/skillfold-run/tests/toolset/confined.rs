@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use skillfold_run::toolset::ToolsetOptions;
-use skillfold_run::{Accept, Layer, LayerState, Permissions};
+use skillfold_run::{Accept, Layer, LayerState, Permissions, RunOptions};
 
 use crate::skill::{load_with, skill};
 
@@ -60,7 +60,8 @@ fn attempt(file: &str, text: &str, permissions: impl Fn(&str) -> Permissions) ->
     let secret = secret.to_str().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let options = ToolsetOptions::default().with_permissions(permissions(secret));
+    let options = ToolsetOptions::default()
+        .with_run(RunOptions::default().with_permissions(permissions(secret)));
     let mut toolset = load_with(&[(file, text)], file, &options).unwrap();
     let answer = toolset
         .call("attempt", &json!({ "file": secret, "port": port }))
@@ -178,8 +179,9 @@ fn calls_without_namespaces() {
         .iter()
         .find(is_missing)
         .map_or("nothing", |state| state.layer.as_str());
-    let options =
-        ToolsetOptions::default().with_accepted(Accept::default().missing(Layer::Namespaces));
+    let options = ToolsetOptions::default().with_run(
+        RunOptions::default().with_accepted(Accept::default().missing(Layer::Namespaces)),
+    );
     for (file, text) in [("t.py", PYTHON), ("t.mjs", JAVASCRIPT)] {
         let mut toolset = load_with(&[(file, text)], file, &options).unwrap();
         let arguments = json!({ "file": "/etc/hostname", "port": 1 });

@@ -4,8 +4,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use skillfold_run::Cancel;
 use skillfold_run::toolset::ToolsetOptions;
+use skillfold_run::{Cancel, RunOptions};
 
 use crate::skill::{load, load_with, refusal, show_call, show_error, within};
 
@@ -292,7 +292,8 @@ fn an_answer_of_an_odd_shape_is_an_answer() {
 #[test]
 fn a_cancelled_toolset_ends_soon() {
     let cancel = Cancel::default();
-    let options = ToolsetOptions::default().with_cancel(cancel.clone());
+    let options =
+        ToolsetOptions::default().with_run(RunOptions::default().with_cancel(cancel.clone()));
     let text = server(ONE, "time.sleep(60)");
     let mut toolset = load_with(&[("server", &text)], "server", &options).unwrap();
     let started = Instant::now();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::json;
+use skillfold_run::RunOptions;
 use skillfold_run::toolset::ToolsetOptions;
 
 use crate::skill::{load, load_with, refusal, show_call, show_tools};
@@ -278,7 +279,8 @@ fn a_typescript_module_gives_tools_or_the_way_to_run_it() {
 #[ignore = "needs programs that some systems do not have"]
 fn node_deno_and_bun_run_typescript_and_javascript() {
     let folder = env::var_os("TYPESCRIPT_FOLDER").unwrap();
-    let options = ToolsetOptions::default().with_search_path([PathBuf::from(folder)]);
+    let options = ToolsetOptions::default()
+        .with_run(RunOptions::default().with_search_path([PathBuf::from(folder)]));
     let files = [("toolsets/index.ts", TYPESCRIPT)];
     let mut toolset = load_with(&files, "toolsets/index:MyToolset", &options).unwrap();
     insta::assert_snapshot!(show_call(&mut *toolset, "my-tool", &json!({ "input": "x" })), @r#"ok: "Processed: x", title "Completed", metadata {}"#);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, load_toolset};
-use skillfold_run::{RunError, RunLimits, SkillCopy};
+use skillfold_run::{RunError, RunLimits, RunOptions, SkillCopy};
 
 /// Returns a skill with these files.
 pub(crate) fn skill(files: &[(&str, &str)]) -> Arc<SkillCopy> {
@@ -30,7 +30,8 @@ pub(crate) fn load_with(
 
 /// Returns options with this time for each call.
 pub(crate) fn within(time: Duration) -> ToolsetOptions {
-    ToolsetOptions::default().with_limits(RunLimits::default().with_wall_time(time))
+    ToolsetOptions::default()
+        .with_run(RunOptions::default().with_limits(RunLimits::default().with_wall_time(time)))
 }
 
 /// Returns the names, descriptions and schemas of a toolset's tools.

@@ -25,7 +25,7 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, Cancel, Dependencies, Layer, Permissions, Prepare, Run, RunError, RunErrorKind,
+    Accept, Cancel, Dependencies, Help, Layer, Prepare, Run, RunError, RunErrorKind, RunOptions,
     SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 use skillfold_store::Approval;
@@ -54,9 +54,7 @@ pub struct RunnableSkill {
     declared: Vec<ResourcePath>,
     toolsets: Vec<String>,
     asked: AskedPermissions,
-    permissions: Permissions,
-    accept: Accept,
-    search: Vec<PathBuf>,
+    options: RunOptions,
     allowed: Option<AllowedSkill>,
     packages: Vec<SkillPackages>,
 }
@@ -99,10 +97,11 @@ impl Skills {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            permissions: asked.permissions(environment),
+            options: RunOptions::default()
+                .with_permissions(asked.permissions(environment))
+                .with_accepted(accepted_layers(&self.report().settings)?)
+                .with_search_path(search_path(environment)),
             asked,
-            accept: accepted_layers(&self.report().settings)?,
-            search: search_path(environment),
             allowed,
             packages: Vec::new(),
             copy: Arc::new(copy),
@@ -130,8 +129,7 @@ impl Skills {
         let mut installed = Vec::new();
         for wanted in skill.dependencies()? {
             let prepare = Prepare::new(&skill.copy, &wanted)
-                .with_accepted(skill.accept.clone())
-                .with_search_path(skill.search.iter().cloned())
+                .with_options(skill.options.clone())
                 .with_observer(&mut observer);
             match packages::install(environment, skill.digest, &wanted, prepare) {
                 Ok(packages) => installed.push(packages),
@@ -253,9 +251,26 @@ impl RunnableSkill {
         &self.asked
     }
 
+    /// Returns what its runs get: everything that it asks for, the layers that the settings let be missing, the search path.
+    pub fn options(&self) -> &RunOptions {
+        &self.options
+    }
+
     /// Returns the files that can be run, and those that cannot, with the reason.
     pub fn scripts(&self) -> Scripts {
         skillfold_run::scripts(&self.copy, self.declared.iter().map(ResourcePath::as_str))
+    }
+
+    /// Returns how a script is used: what it prints for `--help` if it may run, else the comment at its head.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such script, or if it did not start.
+    pub fn help(&self, script: &ResourcePath) -> Result<Help, RunError> {
+        if self.allowed.is_none() {
+            return Help::at_head(&self.copy, script);
+        }
+        skillfold_run::help(&self.copy, script, self.options.clone())
     }
 
     /// Returns the packages that the skill's files name.
@@ -289,7 +304,9 @@ impl RunnableSkill {
     fn grant_packages(&mut self, packages: Vec<SkillPackages>) -> Result<(), Error> {
         for packages in &packages {
             if let Some(granted) = packages.granted()? {
-                self.permissions = self.permissions.clone().with_packages(granted);
+                let permissions = self.options.permissions().clone();
+                let permissions = permissions.with_packages(granted);
+                self.options = self.options.clone().with_permissions(permissions);
             }
         }
         self.packages = packages;
@@ -344,12 +361,9 @@ impl RunnableSkill {
     }
 
     /// Returns a run of a script, whatever the user has allowed: the host answers for it. It has everything that the skill asks
-    /// for; [`Run::with_permissions`] sets less.
+    /// for; [`options`](Self::options) with less can be [set](Run::with_options).
     pub fn run_as_host<'a>(&'a self, script: &'a ResourcePath) -> Run<'a> {
-        Run::new(&self.copy, script)
-            .with_permissions(self.permissions.clone())
-            .with_accepted(self.accept.clone())
-            .with_search_path(self.search.iter().cloned())
+        Run::new(&self.copy, script).with_options(self.options.clone())
     }
 
     /// Starts the skill's toolsets in the box, with everything that it asks for, and returns their tools. Call it only for
@@ -379,11 +393,7 @@ impl RunnableSkill {
 
     fn load_toolset(&self, toolset: &str, cancel: Cancel) -> Result<Box<dyn Toolset>, RunError> {
         let reference: ToolsetRef = toolset.parse()?;
-        let options = ToolsetOptions::default()
-            .with_permissions(self.permissions.clone())
-            .with_accepted(self.accept.clone())
-            .with_search_path(self.search.iter().cloned())
-            .with_cancel(cancel);
+        let options = ToolsetOptions::default().with_run(self.options.clone().with_cancel(cancel));
         load_toolset(&self.copy, &reference, &options)
     }
 }

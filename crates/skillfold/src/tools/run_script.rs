@@ -96,7 +96,8 @@ impl Session {
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is no path inside the skill"))?;
             let run = skill.run(&script)?.with_arguments(asked.arguments);
-            let run = run.with_cancel(self.cancel.clone());
+            let options = skill.options().clone().with_cancel(self.cancel.clone());
+            let run = run.with_options(options);
             let run = match asked.input {
                 Some(input) => run.with_input(input.into_bytes()),
                 None => run,

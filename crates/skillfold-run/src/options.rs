@@ -1,0 +1,86 @@
+//! What scripts, toolsets and installers are run with.
+
+use std::path::PathBuf;
+
+use crate::layers::Accept;
+use crate::limits::RunLimits;
+use crate::permissions::Permissions;
+use crate::supervise::Cancel;
+
+/// The folders in which programs are looked up unless the host says otherwise.
+pub const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/// Limits, permissions and the like. By default: the limits of [`RunLimits`], no permission, no layer that may be missing,
+/// programs of the [`SYSTEM_FOLDERS`].
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub(crate) limits: RunLimits,
+    pub(crate) permissions: Permissions,
+    pub(crate) accept: Accept,
+    pub(crate) search: Vec<PathBuf>,
+    pub(crate) cancel: Cancel,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            limits: RunLimits::default(),
+            permissions: Permissions::default(),
+            accept: Accept::default(),
+            search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
+            cancel: Cancel::default(),
+        }
+    }
+}
+
+impl RunOptions {
+    /// Sets the limits. For a toolset, [`wall_time`](RunLimits::wall_time) is that of each call, and of the start.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets what it may use beyond its skill.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// Sets the layers of the box that may be missing.
+    #[must_use]
+    pub fn with_accepted(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// Sets the folders that programs are looked up in.
+    #[must_use]
+    pub fn with_search_path(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.search = folders.into_iter().collect();
+        self
+    }
+
+    /// Sets the token that ends it. A toolset then answers every call with `cancelled`.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Returns the limits.
+    pub fn limits(&self) -> &RunLimits {
+        &self.limits
+    }
+
+    /// Returns what it may use beyond its skill.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// Returns the token that ends it.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+}
