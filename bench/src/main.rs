@@ -18,6 +18,7 @@ mod memory;
 mod pipeline;
 mod reload;
 mod run;
+mod run_hosts;
 mod search;
 mod seeds;
 mod sessions;

@@ -1,4 +1,5 @@
-//! Time from start to result of a trivial script in the box, compared with starting the same script bare.
+//! Time from start to result of a trivial script in the box, compared with starting the same script bare, and of a call of a
+//! tool in a language host.
 
 use std::error::Error;
 use std::fs;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use skillfold_run::{Run, SkillCopy, layers};
 
 use crate::measure::{median, rounded};
+use crate::run_hosts;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -23,6 +25,9 @@ pub(crate) struct Arguments {
     /// Milliseconds that the box may always take longer
     #[arg(long, default_value_t = 15.0)]
     more_ms: f64,
+    /// Fail if a call of a running language host takes more milliseconds, with `--at-most`
+    #[arg(long, default_value_t = 2.0)]
+    call_ms: f64,
 }
 
 /// A script, the program that runs it, and its text.
@@ -58,7 +63,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         }
         figures.insert(name.to_owned(), measured.figures());
     }
-    let report = json!({"runs": arguments.runs, "first_ms": rounded(first_ms), "scripts": figures});
+    let (hosts, slow) = run_hosts::measure(arguments.runs, arguments.call_ms)?;
+    if arguments.at_most.is_some() {
+        failures.extend(slow);
+    }
+    let report = json!({
+        "runs": arguments.runs, "first_ms": rounded(first_ms), "scripts": figures, "hosts": hosts,
+    });
     writeln!(out, "{report}")?;
     if failures.is_empty() {
         Ok(())
