@@ -14,7 +14,7 @@ use skillfold_store::{Act, Approval};
 
 use crate::environment::Environment;
 use crate::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
-use crate::scripts::packages::SkillPackages;
+use crate::scripts::packages::{SkillPackages, delete_unused};
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
 
@@ -137,6 +137,12 @@ pub(super) fn allow(
         if !skill.packages.contains(packages) {
             packages.delete(environment);
         }
+    }
+    // What an entry uses that is not understood is not known.
+    if before.findings.is_empty() {
+        let others = before.skills.iter().chain([skill]);
+        let used: Vec<_> = others.flat_map(|skill| &skill.packages).collect();
+        delete_unused(environment, &used);
     }
     Ok(())
 }

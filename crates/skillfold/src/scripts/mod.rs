@@ -44,6 +44,9 @@ use crate::toolset_pool::PoolKey;
 /// Why a skill does not run that the user has not allowed.
 const NOT_ALLOWED: &str = "The user has not allowed its scripts and tools, or it has changed since; `skillfold allow` shows what it would run, and asks";
 
+/// Maximum files that a question lists.
+const MAX_LISTED: usize = 20;
+
 /// A copy of a skill that can run, with what it asks for and what the user granted.
 #[derive(Debug)]
 pub struct RunnableSkill {
@@ -326,8 +329,14 @@ impl RunnableSkill {
         );
         let listed = self.scripts();
         let scripts = listed.scripts.iter().map(|script| script.path.as_str());
-        for file in scripts.chain(self.toolsets.iter().map(String::as_str)) {
+        let files: Vec<_> = scripts
+            .chain(self.toolsets.iter().map(String::as_str))
+            .collect();
+        for file in files.iter().take(MAX_LISTED) {
             let _ = writeln!(text, "- {}", visible(file));
+        }
+        if files.len() > MAX_LISTED {
+            let _ = writeln!(text, "- and {} more", files.len() - MAX_LISTED);
         }
         for asked in self.asked.lines() {
             let _ = writeln!(text, "It asks for {asked}.");

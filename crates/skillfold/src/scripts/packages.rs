@@ -3,13 +3,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 use skillfold_run::{Dependencies, Installer, Packages, Prepare, Prepared};
 
-use crate::environment::{Environment, other_writer};
+use crate::environment::{Environment, now, other_writer};
 use crate::scripts::error::ScriptError;
 
 /// The name of the folder, in the data folder of the user.
@@ -17,6 +18,9 @@ const FOLDER: &str = "packages";
 
 /// Folders that are tried for the packages of one file.
 const MAX_TRIES: usize = 1000;
+
+/// How old a folder is that no skill uses before it is deleted.
+const UNUSED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Packages that a person let be installed for a file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +67,28 @@ impl SkillPackages {
         let ours = packages_folder(environment).ok();
         if self.folder.parent() == ours.as_deref() {
             let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Deletes what is in the folder for packages and belongs to no skill: what an installer left that was interrupted, or a
+/// person who did not agree in the end. Another may be installing, so that only old folders go.
+pub(super) fn delete_unused(environment: &Environment, used: &[&SkillPackages]) {
+    let Ok(folder) = packages_folder(environment) else {
+        return;
+    };
+    let is_old = |entry: &fs::DirEntry| {
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        changed.is_ok_and(|time| {
+            now()
+                .duration_since(time)
+                .is_ok_and(|age| age > UNUSED_AFTER)
+        })
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if !used.iter().any(|packages| packages.folder == path) && is_old(&entry) {
+            let _ = fs::remove_dir_all(path);
         }
     }
 }
