@@ -23,6 +23,8 @@ mod search;
 mod seeds;
 mod sessions;
 mod tokens;
+#[cfg(feature = "wasm")]
+mod wasm;
 mod words;
 
 use std::error::Error;
@@ -75,6 +77,9 @@ enum Question {
     Sessions(sessions::Arguments),
     /// Compare the token estimate with an exact count
     Tokens(tokens::Arguments),
+    /// Call a tool of a WebAssembly component, compared with the same function of this program
+    #[cfg(feature = "wasm")]
+    Wasm(wasm::Arguments),
     /// Count how common words are in real skills, for the engine's table
     Words(words::Arguments),
 }
@@ -100,6 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Seeds(arguments) => seeds::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
+        #[cfg(feature = "wasm")]
+        Question::Wasm(arguments) => wasm::run(&arguments, &mut out),
         Question::Words(arguments) => words::run(&arguments, &mut out),
     };
     match result {

@@ -1,6 +1,6 @@
 //! The limits of a run, each with its default and the reason for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Limits of a run. Reaching one ends the run and is reported; nothing is cut silently.
 ///
@@ -65,6 +65,16 @@ setters! {
     with_file_bytes(file_bytes: u64),
     with_scratch_bytes(scratch_bytes: u64),
     with_cpu_time(cpu_time: Duration),
+}
+
+impl RunLimits {
+    /// Returns when what starts now must have ended.
+    pub(crate) fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        // A time that the clock does not have is a year.
+        now.checked_add(self.wall_time)
+            .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+    }
 }
 
 impl Default for RunLimits {

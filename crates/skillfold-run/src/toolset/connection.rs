@@ -12,6 +12,7 @@ use skillfold_core::text::ellipsize;
 use super::lines::{LastWords, Line, MAX_LINE, read_lines};
 use super::options::ToolsetOptions;
 use crate::error::{RunError, RunErrorKind};
+use crate::limits::RunLimits;
 use crate::run::Run;
 use crate::running::Running;
 use crate::supervise::Cancel;
@@ -45,7 +46,7 @@ pub(super) struct Connection {
     lines: Receiver<Line>,
     words: LastWords,
     file: ResourcePath,
-    time: Duration,
+    limits: RunLimits,
     cancel: Cancel,
     last_id: u64,
 }
@@ -76,7 +77,7 @@ impl Connection {
             lines: read_lines(stdout).map_err(failed)?,
             words: LastWords::listen(stderr).map_err(failed)?,
             file: file.clone(),
-            time: options.run().limits().wall_time,
+            limits: options.run().limits().clone(),
             cancel: options.run().cancel().clone(),
             last_id: 0,
         })
@@ -84,10 +85,7 @@ impl Connection {
 
     /// Returns when a request that is sent now must be answered.
     pub(super) fn deadline(&self) -> Instant {
-        let now = Instant::now();
-        // A time that the clock does not have is a year.
-        now.checked_add(self.time)
-            .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+        self.limits.deadline()
     }
 
     /// Sends a message that has no answer.
@@ -213,7 +211,7 @@ impl Connection {
     }
 
     fn too_late(&self, method: &str) -> RunError {
-        let seconds = self.time.as_secs_f64();
+        let seconds = self.limits.wall_time.as_secs_f64();
         let what = format!("did not answer `{method}` within {seconds} s and was ended");
         let message = self.with_last_words(&what);
         let hint = "Another try starts it anew; give it less to do, or raise the time limit";

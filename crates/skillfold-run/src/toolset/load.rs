@@ -6,14 +6,20 @@ use super::check::Checked;
 use super::definition::DefinitionLoader;
 use super::language::LanguageLoader;
 use super::options::{ToolsetLoader, ToolsetOptions};
-use super::reference::ToolsetRef;
+use super::reference::{ToolsetRef, extension};
 use super::server::ServerLoader;
 use super::tool::Toolset;
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 
 /// The loaders of this crate. The first that takes a file loads it.
-const LOADERS: [&dyn ToolsetLoader; 3] = [&DefinitionLoader, &LanguageLoader, &ServerLoader];
+const LOADERS: &[&dyn ToolsetLoader] = &[
+    &DefinitionLoader,
+    &LanguageLoader,
+    #[cfg(feature = "wasm")]
+    &super::wasm::WasmLoader,
+    &ServerLoader,
+];
 
 /// Loads a toolset of a skill. Its tools are checked, and the arguments of each call.
 ///
@@ -28,8 +34,14 @@ pub fn load_toolset(
     options: &ToolsetOptions,
 ) -> Result<Box<dyn Toolset>, RunError> {
     let file = reference.resolve(copy)?;
-    let mut loaders = options.loaders().iter().map(AsRef::as_ref).chain(LOADERS);
+    let mut loaders = options.loaders().iter().map(AsRef::as_ref).chain(LOADERS.iter().copied());
     let Some(loader) = loaders.find(|loader| loader.takes(copy, &file, reference)) else {
+        if extension(&file) == Some("wasm") {
+            let message = format!("This build of Skillfold has no WebAssembly, which the toolset `{file}` needs");
+            let hint = "Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a \
+                        loader of the host";
+            return Err(RunError::new(RunErrorKind::InterpreterMissing, message, hint));
+        }
         let message = format!("No loader is known for the toolset `{file}`");
         let hint = "Write it as a `.json`, `.py`, `.js` or `.ts` file, or start a server's script with `#!`";
         return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint));

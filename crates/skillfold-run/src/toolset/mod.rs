@@ -9,6 +9,7 @@
 //! | any script or program | `mcp` | a server that speaks MCP over its standard input and output |
 //! | a script or program without an extension of this table | any | the same |
 //! | `.py`, `.js`, `.mjs`, `.cjs`, `.ts`, `.mts`, `.cts` | an export of the module, its default if none is given | tools written in that language |
+//! | `.wasm` | `tools`, or none | a WebAssembly component, with the feature `wasm` |
 //!
 //! A host adds loaders for other files with [`ToolsetOptions::with_loader`].
 //!
@@ -33,7 +34,8 @@
 //!
 //! Python and JavaScript modules, and servers, run as one process for each loaded toolset. It is started by loading,
 //! since only it can list its tools, and ended by dropping the toolset. When it crashes or does not answer in time, the
-//! call fails and says so, and the next call starts it anew.
+//! call fails and says so, and the next call starts it anew. A WebAssembly component is the same without a process: it runs
+//! in that of the host, with limits of time and memory, and can reach nothing.
 
 mod tool;
 
@@ -56,6 +58,9 @@ mod message;
 mod server;
 
 mod language;
+
+#[cfg(feature = "wasm")]
+mod wasm;
 
 mod load;
 

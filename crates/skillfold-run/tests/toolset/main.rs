@@ -26,3 +26,12 @@ mod confined;
 mod page;
 
 mod speed;
+
+#[cfg(feature = "wasm")]
+mod component;
+
+#[cfg(feature = "wasm")]
+mod wasm;
+
+#[cfg(feature = "wasm")]
+mod wasm_hostile;

@@ -1,0 +1,100 @@
+//! From the bytes of a file to a component that can be instantiated.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wasmtime::component::{Component, HasSelf, Linker};
+
+use super::bindings::{Toolset, ToolsetPre};
+use super::guest::fault;
+use super::state::{Interruption, State};
+use super::ticker::Runtime;
+use crate::supervise::Cancel;
+
+/// Maximum bytes of a component: it is compiled in this process. One that is written in Rust has some hundred KiB.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// The stack of the compiler. Code that is nested deeply needs more than a thread usually has.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// How often cancellation is looked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// What a component may import.
+const LOGGING: &str = "skillfold:toolset/logging@0.1.0";
+
+/// The start of a module that is not in a component.
+const CORE_MODULE: &[u8] = b"\0asm\x01\0\0\0";
+
+/// Why there is no component.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    Interrupted(Interruption),
+    Invalid(String),
+}
+
+/// Compiles a component, and checks what it imports and exports.
+pub(super) fn prepare(
+    runtime: &'static Runtime,
+    bytes: &[u8],
+    cancel: &Cancel,
+    deadline: Instant,
+) -> Result<ToolsetPre<State>, Unusable> {
+    let invalid = |error: wasmtime::Error| Unusable::Invalid(fault(&error));
+    if bytes.len() > MAX_BYTES {
+        let why = format!("the file has more than {MAX_BYTES} bytes");
+        return Err(Unusable::Invalid(why));
+    }
+    if bytes.starts_with(CORE_MODULE) {
+        let why = "it is a module and not a component; `wasm-tools component new` makes one of it";
+        return Err(Unusable::Invalid(why.to_owned()));
+    }
+    let component = compile(runtime, bytes.to_vec(), cancel, deadline)?;
+    let component_type = component.component_type();
+    for (name, _) in component_type.imports(&runtime.engine) {
+        if name != LOGGING {
+            let why = format!("it imports `{name}`; a toolset may import `{LOGGING}` alone");
+            return Err(Unusable::Invalid(why));
+        }
+    }
+    let mut linker = Linker::new(&runtime.engine);
+    Toolset::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)
+        .map_err(invalid)?;
+    let component = linker.instantiate_pre(&component).map_err(invalid)?;
+    ToolsetPre::new(component).map_err(invalid)
+}
+
+/// Compiles in a thread of its own, which is left behind if it takes too long: a compiler cannot be interrupted.
+fn compile(
+    runtime: &'static Runtime,
+    bytes: Vec<u8>,
+    cancel: &Cancel,
+    deadline: Instant,
+) -> Result<Component, Unusable> {
+    let (sender, receiver) = sync_channel(1);
+    let compile = move || {
+        // Nobody receives after the deadline.
+        let _ = sender.send(Component::new(&runtime.engine, bytes));
+    };
+    let thread = thread::Builder::new().stack_size(STACK).spawn(compile);
+    thread.map_err(|error| Unusable::Invalid(format!("no thread can be started: {error}")))?;
+    loop {
+        if cancel.is_cancelled() {
+            return Err(Unusable::Interrupted(Interruption::Cancelled));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Unusable::Interrupted(Interruption::Timeout));
+        }
+        match receiver.recv_timeout(left.min(POLL)) {
+            Ok(Ok(component)) => return Ok(component),
+            Ok(Err(error)) => return Err(Unusable::Invalid(fault(&error))),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let why = "it cannot be compiled: the compiler failed";
+                return Err(Unusable::Invalid(why.to_owned()));
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A component that was instantiated: calls into it, and why they fail.
+
+use std::time::Instant;
+
+use wasmtime::{Store, Trap, UpdateDeadline};
+
+use super::bindings::exports::skillfold::toolset::tools::{Output, Tool};
+use super::bindings::{Toolset, ToolsetPre};
+use super::state::{Interruption, State};
+use super::ticker::Runtime;
+use crate::limits::RunLimits;
+use crate::supervise::Cancel;
+use crate::toolset::lines::{MAX_LINE, last_lines};
+
+/// Why a component gave no answer. It is of no use after that.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) why: Why,
+    /// The last lines that it noted.
+    pub(super) log: String,
+}
+
+#[derive(Debug)]
+pub(super) enum Why {
+    Interrupted(Interruption),
+    /// It gave more than this many bytes at once.
+    TooMuch(usize),
+    /// It asked for more memory than it may have, and did not do without.
+    OutOfMemory,
+    Fault(String),
+}
+
+/// A running component. It keeps what it remembers from call to call.
+pub(super) struct Guest {
+    runtime: &'static Runtime,
+    store: Store<State>,
+    toolset: Toolset,
+}
+
+impl Guest {
+    /// Instantiates a component.
+    pub(super) fn start(
+        runtime: &'static Runtime,
+        component: &ToolsetPre<State>,
+        limits: &RunLimits,
+        cancel: &Cancel,
+        deadline: Instant,
+    ) -> Result<Self, Failure> {
+        let state = State::new(limits.memory_bytes, cancel.clone(), deadline);
+        let mut store = Store::new(&runtime.engine, state);
+        store.limiter(State::limiter);
+        store.epoch_deadline_callback(|mut store| {
+            Ok(match store.data_mut().interrupt() {
+                Some(_) => UpdateDeadline::Interrupt,
+                None => UpdateDeadline::Continue(1),
+            })
+        });
+        let toolset = enter(runtime, &mut store, deadline, MAX_LINE, |store| {
+            component.instantiate(store)
+        })?;
+        Ok(Self {
+            runtime,
+            store,
+            toolset,
+        })
+    }
+
+    /// Returns its tools.
+    pub(super) fn list(&mut self, deadline: Instant) -> Result<Vec<Tool>, Failure> {
+        let tools = self.toolset.skillfold_toolset_tools();
+        enter(
+            self.runtime,
+            &mut self.store,
+            deadline,
+            MAX_LINE,
+            |store| tools.call_list(store),
+        )
+    }
+
+    /// Calls a tool. The inner error is what the tool says about its failure.
+    pub(super) fn call(
+        &mut self,
+        tool: &str,
+        arguments: &str,
+        limits: &RunLimits,
+    ) -> Result<Result<Output, String>, Failure> {
+        let tools = self.toolset.skillfold_toolset_tools();
+        enter(
+            self.runtime,
+            &mut self.store,
+            limits.deadline(),
+            limits.output_bytes,
+            |store| tools.call_call(store, tool, arguments),
+        )
+    }
+}
+
+/// Runs a component until a time, with a limit of the bytes that it gives at once.
+fn enter<R>(
+    runtime: &Runtime,
+    store: &mut Store<State>,
+    deadline: Instant,
+    max_bytes: usize,
+    run: impl FnOnce(&mut Store<State>) -> wasmtime::Result<R>,
+) -> Result<R, Failure> {
+    store.data_mut().set_deadline(deadline);
+    if let Some(interruption) = store.data_mut().interrupt() {
+        return Err(failure(store, Why::Interrupted(interruption)));
+    }
+    store.set_hostcall_fuel(max_bytes);
+    store.set_epoch_deadline(1);
+    let running = runtime.run();
+    let answer = run(store);
+    drop(running);
+    answer.map_err(|error| {
+        let state = store.data();
+        let why = match state.interruption() {
+            Some(interruption) => Why::Interrupted(interruption),
+            None if is_too_much(&error) => Why::TooMuch(max_bytes),
+            None if state.is_memory_refused() => Why::OutOfMemory,
+            None => Why::Fault(fault(&error)),
+        };
+        failure(store, why)
+    })
+}
+
+fn failure(store: &Store<State>, why: Why) -> Failure {
+    let log = last_lines(store.data().log());
+    Failure { why, log }
+}
+
+/// Returns whether an answer, or a line of the log, exceeded the limit. The type of this error is not public.
+fn is_too_much(error: &wasmtime::Error) -> bool {
+    let root = error.root_cause().to_string();
+    error.downcast_ref::<Trap>().is_none() && root.contains("fuel allocated for hostcalls")
+}
+
+/// Returns what went wrong, on one line.
+pub(super) fn fault(error: &wasmtime::Error) -> String {
+    match error.downcast_ref::<Trap>() {
+        Some(trap) => trap.to_string().replace("wasm trap: ", ""),
+        None => last_lines(&format!("{error:#}")),
+    }
+}

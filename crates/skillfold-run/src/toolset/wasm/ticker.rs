@@ -1,0 +1,98 @@
+//! The engine of the process, and the thread that lets guests be interrupted.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::{Config, Engine};
+
+/// How often a running guest is asked whether it must end.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What all components of the process share.
+pub(super) struct Runtime {
+    pub(super) engine: Engine,
+    ticker: Arc<Ticker>,
+    thread: Thread,
+}
+
+impl Runtime {
+    /// Returns the runtime, which the first call starts.
+    pub(super) fn get() -> io::Result<&'static Self> {
+        static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+        static STARTING: Mutex<()> = Mutex::new(());
+        if let Some(runtime) = RUNTIME.get() {
+            return Ok(runtime);
+        }
+        let _one_starts = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runtime) = RUNTIME.get() {
+            return Ok(runtime);
+        }
+        let runtime = Self::start()?;
+        Ok(RUNTIME.get_or_init(|| runtime))
+    }
+
+    fn start() -> io::Result<Self> {
+        let mut config = Config::new();
+        config
+            .epoch_interruption(true)
+            // Features that no toolset needs, and that hostile ones could use.
+            .concurrency_support(false)
+            .wasm_memory64(false)
+            .wasm_backtrace_max_frames(None);
+        let engine = Engine::new(&config).map_err(io::Error::other)?;
+        let ticker = Arc::new(Ticker::default());
+        let (ticking, ticked) = (Arc::clone(&ticker), engine.clone());
+        let thread = thread::Builder::new()
+            .name("skillfold-wasm".to_owned())
+            .spawn(move || ticking.tick(&ticked))?;
+        Ok(Self {
+            engine,
+            ticker,
+            thread: thread.thread().clone(),
+        })
+    }
+
+    /// Lets the epoch advance until the returned value is dropped.
+    pub(super) fn run(&self) -> Running<'_> {
+        self.ticker.running.fetch_add(1, Ordering::SeqCst);
+        // Waking costs a system call, so only one that sleeps is woken.
+        if self.ticker.is_parked.swap(false, Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+        Running(&self.ticker)
+    }
+}
+
+/// A guest that runs.
+pub(super) struct Running<'a>(&'a Ticker);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Advances the epoch while guests run, and sleeps otherwise.
+#[derive(Default)]
+struct Ticker {
+    running: AtomicUsize,
+    is_parked: AtomicBool,
+}
+
+impl Ticker {
+    fn tick(&self, engine: &Engine) {
+        loop {
+            // Whoever starts to run after this store wakes the thread; whoever started before it is seen by the load.
+            self.is_parked.store(true, Ordering::SeqCst);
+            if self.running.load(Ordering::SeqCst) == 0 {
+                thread::park();
+            }
+            self.is_parked.store(false, Ordering::SeqCst);
+            thread::sleep(TICK);
+            engine.increment_epoch();
+        }
+    }
+}

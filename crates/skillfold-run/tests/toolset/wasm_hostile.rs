@@ -1,0 +1,340 @@
+//! WebAssembly components that do not keep to the rules. Each is an error of the call, and the host goes on.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::json;
+use skillfold_run::RunLimits;
+use skillfold_run::toolset::ToolsetOptions;
+
+use crate::component::{Parts, load_bytes};
+use crate::skill::{show_error, within};
+
+const FOR_EVER: &str = "(loop $for_ever (br $for_ever)) (i32.const 512)";
+
+const MIB: u64 = 1024 * 1024;
+
+fn options() -> ToolsetOptions {
+    ToolsetOptions::default()
+}
+
+fn with_memory(bytes: u64) -> ToolsetOptions {
+    options().with_limits(RunLimits::default().with_memory_bytes(bytes))
+}
+
+/// Returns why bytes are no toolset.
+fn refused(bytes: &[u8]) -> String {
+    show_error(&load_bytes(bytes.to_vec(), "t", &options()).unwrap_err())
+}
+
+#[test]
+fn an_endless_loop_ends_in_time_wherever_it_is() {
+    let started = Instant::now();
+    let second = within(Duration::from_secs(1));
+    let in_call = Parts {
+        call: FOR_EVER,
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(in_call.called_twice(&second), @"");
+    let in_list = Parts {
+        list: FOR_EVER,
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(in_list.refusal(&second), @"");
+    let at_start = Parts {
+        items: "(func $start (loop $for_ever (br $for_ever))) (start $start)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(at_start.refusal(&second), @"");
+    let asked_for_room = Parts {
+        realloc: FOR_EVER,
+        ..Parts::default()
+    };
+    let twice = asked_for_room.called_twice(&second);
+    assert_eq!(twice.matches("timeout: ").count(), 2, "{twice}");
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
+    let endless = "(func $deeper (param i64 i64) (result i32) (call $deeper (local.get 1) (local.get 0)) drop (i32.const 0))";
+    let deeper = "(call $deeper (i64.const 1) (i64.const 2))";
+    let in_call = Parts {
+        items: endless,
+        call: deeper,
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(in_call.called_twice(&options()), @"");
+    let in_list = Parts {
+        items: endless,
+        list: deeper,
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(in_list.refusal(&options()), @"");
+}
+
+#[test]
+fn memory_that_is_asked_for_at_the_start_has_a_limit() {
+    let huge = Parts {
+        memory: "65536",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(huge.refusal(&options()), @"");
+    let tables = Parts {
+        items: "(table 9000000 funcref)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(tables.refusal(&with_memory(100 * MIB)), @"");
+    // Each has 40 MiB, all together more than 100.
+    let many = "(core module $more (memory 640))
+        (core instance (instantiate $more)) (core instance (instantiate $more)) (core instance (instantiate $more))";
+    let many = Parts {
+        imports: many,
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(many.refusal(&with_memory(100 * MIB)), @"");
+    many.load(&options()).unwrap();
+    let instances = "(core instance (instantiate $none))".repeat(100);
+    let instances = Parts {
+        imports: &format!("(core module $none) {instances}"),
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(instances.refusal(&options()), @"");
+}
+
+#[test]
+fn memory_that_is_asked_for_later_has_a_limit() {
+    // Grows page by page until it may not, and says how it went.
+    let grow = "(loop $more (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1))))";
+    let goes_on = Parts {
+        items: r#"(data (i32.const 700) "enough")"#,
+        call: &format!(
+            "{grow} (i32.store (i32.const 532) (i32.const 700)) (i32.store (i32.const 536) (i32.const 6)) (i32.const 512)"
+        ),
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(goes_on.called_twice(&with_memory(20 * MIB)), @"");
+    let gives_up = Parts {
+        call: &format!("{grow} unreachable"),
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(gives_up.called_twice(&with_memory(20 * MIB)), @"");
+}
+
+#[test]
+fn faults_are_named() {
+    let fault = |call: &str| {
+        let parts = Parts {
+            call,
+            ..Parts::default()
+        };
+        let said = parts.called_twice(&options());
+        let line = said.lines().next().unwrap().to_owned();
+        line.replace("toolset_failed: Toolset `t.wasm` ended before it answered `call`: ", "")
+    };
+    insta::assert_snapshot!(fault("unreachable"), @"");
+    insta::assert_snapshot!(fault("(i32.load (i32.const 65534))"), @"");
+    insta::assert_snapshot!(fault("(i32.div_u (i32.const 1) (i32.const 0))"), @"");
+    // The answer is not in the memory, not aligned, or not an answer.
+    insta::assert_snapshot!(fault("(i32.const -4)"), @"");
+    insta::assert_snapshot!(fault("(i32.const 513)"), @"");
+    insta::assert_snapshot!(fault("(i32.store8 (i32.const 512) (i32.const 7)) (i32.const 512)"), @"");
+}
+
+/// Returns what comes of an answer with this metadata.
+fn with_metadata(metadata: &str) -> String {
+    let length = metadata.len();
+    let escaped: String = metadata.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    let parts = Parts {
+        items: &format!(r#"(data (i32.const 1024) "{escaped}")"#),
+        call: &format!(
+            "(i32.store (i32.const 524) (i32.const 1024)) (i32.store (i32.const 528) (i32.const {length})) (i32.const 512)"
+        ),
+        ..Parts::default()
+    };
+    let said = parts.called_twice(&options());
+    said.lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn metadata_that_is_no_json_is_an_error() {
+    insta::assert_snapshot!(with_metadata(r#"{"a":1}"#), @"");
+    insta::assert_snapshot!(with_metadata(r#"{"a":"#), @"");
+    insta::assert_snapshot!(with_metadata(&"[".repeat(20_000)), @"");
+}
+
+#[test]
+fn an_answer_that_is_no_text_is_an_error() {
+    let parts = Parts {
+        items: r#"(data (i32.const 700) "a\ff\fe")"#,
+        call: "(i32.store (i32.const 532) (i32.const 700)) (i32.store (i32.const 536) (i32.const 3)) (i32.const 512)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(parts.called_twice(&options()), @"");
+}
+
+#[test]
+fn an_enormous_answer_is_not_taken() {
+    // The whole memory as the text of the answer: zeros are text.
+    let whole = Parts {
+        memory: "1600",
+        call: "(i32.store (i32.const 532) (i32.const 65536)) (i32.store (i32.const 536) (i32.const 104000000)) (i32.const 512)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(whole.called_twice(&options()), @"");
+    // Longer than the memory.
+    let beyond = Parts {
+        call: "(i32.store (i32.const 532) (i32.const 0)) (i32.store (i32.const 536) (i32.const -1)) (i32.const 512)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(beyond.called_twice(&options()), @"");
+    // A million tools, all of which are the same text of 100 MB.
+    let tools = Parts {
+        memory: "1600",
+        list: "(local $at i32)
+            (local.set $at (i32.const 65536))
+            (loop $next
+              (i32.store (local.get $at) (i32.const 0)) (i32.store offset=4 (local.get $at) (i32.const 100000000))
+              (local.set $at (i32.add (local.get $at) (i32.const 8)))
+              (br_if $next (i32.lt_u (local.get $at) (i32.const 24065536))))
+            (i32.store (i32.const 4000) (i32.const 65536)) (i32.store (i32.const 4004) (i32.const 1000000))
+            (i32.const 4000)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(tools.refusal(&options()), @"");
+}
+
+#[test]
+fn of_the_log_only_the_end_is_kept() {
+    let parts = Parts {
+        items: r#"(data (i32.const 700) "a line of the log with forty characters!")
+            (data (i32.const 800) "last words")"#,
+        call: "(local $i i32)
+            (loop $more
+              (call $log (i32.const 700) (i32.const 40))
+              (local.set $i (i32.add (local.get $i) (i32.const 1)))
+              (br_if $more (i32.lt_u (local.get $i) (i32.const 50000))))
+            (call $log (i32.const 800) (i32.const 10))
+            unreachable",
+        ..Parts::default()
+    };
+    let said = parts.called_twice(&options());
+    let first = said.lines().next().unwrap();
+    assert!(first.ends_with("forty characters! / last words"), "{first}");
+    assert!(first.len() < 500, "{first}");
+    let huge = Parts {
+        memory: "1600",
+        call: "(call $log (i32.const 65536) (i32.const 100000000)) (i32.const 512)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(huge.called_twice(&options()), @"");
+    let beyond = Parts {
+        call: "(call $log (i32.const 65535) (i32.const 2)) (i32.const 512)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(beyond.called_twice(&options()), @"");
+}
+
+#[test]
+fn room_for_arguments_that_is_not_there_is_an_error() {
+    for (realloc, expected) in [
+        ("(i32.const -16)", "realloc return: beyond end of memory"),
+        ("unreachable", "`unreachable`"),
+    ] {
+        let parts = Parts {
+            realloc,
+            ..Parts::default()
+        };
+        let twice = parts.called_twice(&options());
+        assert_eq!(twice.matches(expected).count(), 2, "{twice}");
+    }
+}
+
+#[test]
+fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
+    let listed = |tool: &str| {
+        let parts = Parts {
+            items: tool,
+            ..Parts::default()
+        };
+        parts.refusal(&options())
+    };
+    insta::assert_snapshot!(listed(r#"(data (i32.const 80) "{\22type\22: \22object\22")"#), @"");
+    insta::assert_snapshot!(listed(r#"(data (i32.const 64) "r n")"#), @"");
+    let many = Parts {
+        list: "(i32.store (i32.const 4) (i32.const 300)) (i32.const 0)",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(many.refusal(&options()), @"");
+}
+
+#[test]
+fn nothing_but_the_log_can_be_imported() {
+    for import in [
+        r#"(import "wasi:filesystem/types@0.2.0" (instance (export "a" (func))))"#,
+        r#"(import "wasi:clocks/monotonic-clock@0.2.0" (instance))"#,
+        r#"(import "skillfold:toolset/files@0.1.0" (instance))"#,
+        r#"(import "read" (func (result string)))"#,
+    ] {
+        let name = import.split('"').nth(1).unwrap();
+        let parts = Parts {
+            imports: import,
+            ..Parts::default()
+        };
+        let expected = format!(
+            "invalid_toolset: Toolset `t.wasm` cannot be loaded: it imports `{name}`; a toolset may import \
+             `skillfold:toolset/logging@0.1.0` alone\n"
+        );
+        let said = parts.refusal(&options());
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    let other_function = Parts::default().text().replace(r#""log" (func (param "message" string))"#, r#""read" (func (param "message" string))"#);
+    let other_function = other_function.replace(r#"$logging "log""#, r#"$logging "read""#);
+    insta::assert_snapshot!(refused(&wat::parse_str(other_function).unwrap()), @"");
+}
+
+#[test]
+fn a_component_without_the_tools_is_refused() {
+    let other = Parts {
+        exported: "skillfold:toolset/tools@0.2.0",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(other.refusal(&options()), @"");
+    let other_type = Parts {
+        listed: "list string",
+        ..Parts::default()
+    };
+    insta::assert_snapshot!(other_type.refusal(&options()), @"");
+    insta::assert_snapshot!(refused(&wat::parse_str("(component)").unwrap()), @"");
+}
+
+#[test]
+fn bytes_that_are_no_component_are_refused() {
+    insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @"");
+    insta::assert_snapshot!(refused(b""), @"");
+    insta::assert_snapshot!(refused(b"no component\n"), @"");
+    insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @"");
+    insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @"");
+    let whole = Parts::default().bytes();
+    for end in (0..whole.len()).step_by(7) {
+        let said = refused(&whole[..end]);
+        assert!(said.starts_with("invalid_toolset: "), "{said}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn changed_bytes_never_harm_the_host(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let mut bytes = Parts::default().bytes();
+        for (index, byte) in changes {
+            let index = index.index(bytes.len());
+            bytes[index] = byte;
+        }
+        if let Ok(mut toolset) = load_bytes(bytes, "t", &within(Duration::from_secs(1))) {
+            let tool = toolset.tools().first().map(|tool| tool.name.clone());
+            let _ = toolset.call(&tool.unwrap_or_default(), &json!({ "n": 1 }));
+        }
+    }
+}
