@@ -29,8 +29,7 @@ pub(crate) struct Arguments {
 }
 
 /// The toolset of the examples.
-const COMPONENT: &[u8] =
-    include_bytes!("../../examples/skills/hello-extended/toolsets/hello.wasm");
+const COMPONENT: &[u8] = include_bytes!("../../examples/skills/hello-extended/toolsets/hello.wasm");
 
 /// Long enough for the runtime to go to sleep.
 const PAUSE: Duration = Duration::from_millis(25);

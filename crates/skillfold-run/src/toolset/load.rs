@@ -34,13 +34,23 @@ pub fn load_toolset(
     options: &ToolsetOptions,
 ) -> Result<Box<dyn Toolset>, RunError> {
     let file = reference.resolve(copy)?;
-    let mut loaders = options.loaders().iter().map(AsRef::as_ref).chain(LOADERS.iter().copied());
+    let mut loaders = options
+        .loaders()
+        .iter()
+        .map(AsRef::as_ref)
+        .chain(LOADERS.iter().copied());
     let Some(loader) = loaders.find(|loader| loader.takes(copy, &file, reference)) else {
         if extension(&file) == Some("wasm") {
-            let message = format!("This build of Skillfold has no WebAssembly, which the toolset `{file}` needs");
+            let message = format!(
+                "This build of Skillfold has no WebAssembly, which the toolset `{file}` needs"
+            );
             let hint = "Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a \
                         loader of the host";
-            return Err(RunError::new(RunErrorKind::InterpreterMissing, message, hint));
+            return Err(RunError::new(
+                RunErrorKind::InterpreterMissing,
+                message,
+                hint,
+            ));
         }
         let message = format!("No loader is known for the toolset `{file}`");
         let hint = "Write it as a `.json`, `.py`, `.js` or `.ts` file, or start a server's script with `#!`";

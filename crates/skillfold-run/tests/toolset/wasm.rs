@@ -152,7 +152,13 @@ fn toolsets_that_run_at_once_each_end_in_time() {
 fn arguments_have_a_limit() {
     let options = limited(RunLimits::default().with_input_bytes(100));
     let mut toolset = load_bytes(example(), "t", &options).unwrap();
-    let mut call = |length| show_call(&mut *toolset, "greet", &json!({ "name": "a".repeat(length) }));
+    let mut call = |length| {
+        show_call(
+            &mut *toolset,
+            "greet",
+            &json!({ "name": "a".repeat(length) }),
+        )
+    };
     insta::assert_snapshot!(call(90), @r"
     input_too_large: The arguments for toolset `t.wasm` have more than 100 bytes
     hint: Give less
@@ -164,7 +170,13 @@ fn arguments_have_a_limit() {
 fn an_answer_may_have_as_many_bytes_as_the_limit() {
     let options = limited(RunLimits::default().with_output_bytes(50));
     let mut toolset = load_bytes(example(), "t", &options).unwrap();
-    let mut call = |length| show_call(&mut *toolset, "greet", &json!({ "name": "a".repeat(length) }));
+    let mut call = |length| {
+        show_call(
+            &mut *toolset,
+            "greet",
+            &json!({ "name": "a".repeat(length) }),
+        )
+    };
     // `Greeted`, `{"greeted":1}` and `Hello, !` count too.
     assert!(call(22).starts_with("ok"));
     insta::assert_snapshot!(call(23), @r"

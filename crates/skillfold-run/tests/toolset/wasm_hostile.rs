@@ -35,17 +35,28 @@ fn an_endless_loop_ends_in_time_wherever_it_is() {
         call: FOR_EVER,
         ..Parts::default()
     };
-    insta::assert_snapshot!(in_call.called_twice(&second), @"");
+    insta::assert_snapshot!(in_call.called_twice(&second), @r"
+    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was ended
+    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was ended
+    hint: Another try starts it anew; give it less to do, or raise the time limit
+    ");
     let in_list = Parts {
         list: FOR_EVER,
         ..Parts::default()
     };
-    insta::assert_snapshot!(in_list.refusal(&second), @"");
+    insta::assert_snapshot!(in_list.refusal(&second), @r"
+    timeout: Toolset `t.wasm` did not answer `list` within 1 s and was ended
+    hint: Another try starts it anew; give it less to do, or raise the time limit
+    ");
     let at_start = Parts {
         items: "(func $start (loop $for_ever (br $for_ever))) (start $start)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(at_start.refusal(&second), @"");
+    insta::assert_snapshot!(at_start.refusal(&second), @r"
+    timeout: Toolset `t.wasm` did not start within 1 s and was ended
+    hint: Another try starts it anew; give it less to do, or raise the time limit
+    ");
     let asked_for_room = Parts {
         realloc: FOR_EVER,
         ..Parts::default()
@@ -64,13 +75,21 @@ fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
         call: deeper,
         ..Parts::default()
     };
-    insta::assert_snapshot!(in_call.called_twice(&options()), @"");
+    insta::assert_snapshot!(in_call.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` ended before it answered `call`: call stack exhausted
+    hint: Another try starts it anew; what it said last may name the fault
+    toolset_failed: Toolset `t.wasm` ended before it answered `call`: call stack exhausted
+    hint: Another try starts it anew; what it said last may name the fault
+    ");
     let in_list = Parts {
         items: endless,
         list: deeper,
         ..Parts::default()
     };
-    insta::assert_snapshot!(in_list.refusal(&options()), @"");
+    insta::assert_snapshot!(in_list.refusal(&options()), @r"
+    toolset_failed: Toolset `t.wasm` ended before it answered `list`: call stack exhausted
+    hint: Another try starts it anew; what it said last may name the fault
+    ");
 }
 
 #[test]
@@ -79,12 +98,18 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
         memory: "65536",
         ..Parts::default()
     };
-    insta::assert_snapshot!(huge.refusal(&options()), @"");
+    insta::assert_snapshot!(huge.refusal(&options()), @r"
+    toolset_failed: Toolset `t.wasm` needs more than 1073741824 bytes of memory and was ended
+    hint: Give it less to do, or raise the memory limit
+    ");
     let tables = Parts {
         items: "(table 9000000 funcref)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(tables.refusal(&with_memory(100 * MIB)), @"");
+    insta::assert_snapshot!(tables.refusal(&with_memory(100 * MIB)), @r"
+    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was ended
+    hint: Give it less to do, or raise the memory limit
+    ");
     // Each has 40 MiB, all together more than 100.
     let many = "(core module $more (memory 640))
         (core instance (instantiate $more)) (core instance (instantiate $more)) (core instance (instantiate $more))";
@@ -92,14 +117,20 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
         imports: many,
         ..Parts::default()
     };
-    insta::assert_snapshot!(many.refusal(&with_memory(100 * MIB)), @"");
+    insta::assert_snapshot!(many.refusal(&with_memory(100 * MIB)), @r"
+    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was ended
+    hint: Give it less to do, or raise the memory limit
+    ");
     many.load(&options()).unwrap();
     let instances = "(core instance (instantiate $none))".repeat(100);
     let instances = Parts {
         imports: &format!("(core module $none) {instances}"),
         ..Parts::default()
     };
-    insta::assert_snapshot!(instances.refusal(&options()), @"");
+    insta::assert_snapshot!(instances.refusal(&options()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: resource limit exceeded: instance count too high at 33
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
 }
 
 #[test]
@@ -113,12 +144,20 @@ fn memory_that_is_asked_for_later_has_a_limit() {
         ),
         ..Parts::default()
     };
-    insta::assert_snapshot!(goes_on.called_twice(&with_memory(20 * MIB)), @"");
+    insta::assert_snapshot!(goes_on.called_twice(&with_memory(20 * MIB)), @r#"
+    ok: "enough", title "", metadata {}
+    ok: "enough", title "", metadata {}
+    "#);
     let gives_up = Parts {
         call: &format!("{grow} unreachable"),
         ..Parts::default()
     };
-    insta::assert_snapshot!(gives_up.called_twice(&with_memory(20 * MIB)), @"");
+    insta::assert_snapshot!(gives_up.called_twice(&with_memory(20 * MIB)), @r"
+    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was ended
+    hint: Give it less to do, or raise the memory limit
+    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was ended
+    hint: Give it less to do, or raise the memory limit
+    ");
 }
 
 #[test]
@@ -130,21 +169,24 @@ fn faults_are_named() {
         };
         let said = parts.called_twice(&options());
         let line = said.lines().next().unwrap().to_owned();
-        line.replace("toolset_failed: Toolset `t.wasm` ended before it answered `call`: ", "")
+        line.replace("toolset_failed: Toolset `t.wasm` ", "")
     };
-    insta::assert_snapshot!(fault("unreachable"), @"");
-    insta::assert_snapshot!(fault("(i32.load (i32.const 65534))"), @"");
-    insta::assert_snapshot!(fault("(i32.div_u (i32.const 1) (i32.const 0))"), @"");
+    insta::assert_snapshot!(fault("unreachable"), @"ended before it answered `call`: wasm `unreachable` instruction executed");
+    insta::assert_snapshot!(fault("(i32.load (i32.const 65534))"), @"ended before it answered `call`: out of bounds memory access");
+    insta::assert_snapshot!(fault("(i32.div_u (i32.const 1) (i32.const 0))"), @"ended before it answered `call`: integer divide by zero");
     // The answer is not in the memory, not aligned, or not an answer.
-    insta::assert_snapshot!(fault("(i32.const -4)"), @"");
-    insta::assert_snapshot!(fault("(i32.const 513)"), @"");
-    insta::assert_snapshot!(fault("(i32.store8 (i32.const 512) (i32.const 7)) (i32.const 512)"), @"");
+    insta::assert_snapshot!(fault("(i32.const -4)"), @"broke a rule of the interface: pointer out of bounds of memory");
+    insta::assert_snapshot!(fault("(i32.const 513)"), @"broke a rule of the interface: return pointer not aligned");
+    insta::assert_snapshot!(fault("(i32.store8 (i32.const 512) (i32.const 7)) (i32.const 512)"), @"broke a rule of the interface: invalid expected discriminant");
 }
 
 /// Returns what comes of an answer with this metadata.
 fn with_metadata(metadata: &str) -> String {
     let length = metadata.len();
-    let escaped: String = metadata.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    let escaped: String = metadata
+        .bytes()
+        .map(|byte| format!("\\{byte:02x}"))
+        .collect();
     let parts = Parts {
         items: &format!(r#"(data (i32.const 1024) "{escaped}")"#),
         call: &format!(
@@ -158,9 +200,9 @@ fn with_metadata(metadata: &str) -> String {
 
 #[test]
 fn metadata_that_is_no_json_is_an_error() {
-    insta::assert_snapshot!(with_metadata(r#"{"a":1}"#), @"");
-    insta::assert_snapshot!(with_metadata(r#"{"a":"#), @"");
-    insta::assert_snapshot!(with_metadata(&"[".repeat(20_000)), @"");
+    insta::assert_snapshot!(with_metadata(r#"{"a":1}"#), @r#"ok: "", title "", metadata {"a":1}"#);
+    insta::assert_snapshot!(with_metadata(r#"{"a":"#), @"toolset_failed: Toolset `t.wasm` answered with metadata that is not JSON: EOF while parsing a value at line 1 column 5");
+    insta::assert_snapshot!(with_metadata(&"[".repeat(20_000)), @"toolset_failed: Toolset `t.wasm` answered with metadata that is not JSON: recursion limit exceeded at line 1 column 128");
 }
 
 #[test]
@@ -170,7 +212,12 @@ fn an_answer_that_is_no_text_is_an_error() {
         call: "(i32.store (i32.const 532) (i32.const 700)) (i32.store (i32.const 536) (i32.const 3)) (i32.const 512)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(parts.called_twice(&options()), @"");
+    insta::assert_snapshot!(parts.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: invalid utf-8 sequence of 1 bytes from index 1
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: invalid utf-8 sequence of 1 bytes from index 1
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    ");
 }
 
 #[test]
@@ -181,13 +228,23 @@ fn an_enormous_answer_is_not_taken() {
         call: "(i32.store (i32.const 532) (i32.const 65536)) (i32.store (i32.const 536) (i32.const 104000000)) (i32.const 512)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(whole.called_twice(&options()), @"");
+    insta::assert_snapshot!(whole.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
+    hint: Give less in one answer
+    toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
+    hint: Give less in one answer
+    ");
     // Longer than the memory.
     let beyond = Parts {
         call: "(i32.store (i32.const 532) (i32.const 0)) (i32.store (i32.const 536) (i32.const -1)) (i32.const 512)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(beyond.called_twice(&options()), @"");
+    insta::assert_snapshot!(beyond.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    ");
     // A million tools, all of which are the same text of 100 MB.
     let tools = Parts {
         memory: "1600",
@@ -201,7 +258,10 @@ fn an_enormous_answer_is_not_taken() {
             (i32.const 4000)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(tools.refusal(&options()), @"");
+    insta::assert_snapshot!(tools.refusal(&options()), @r"
+    toolset_failed: Toolset `t.wasm` gave more than 4194304 bytes at once
+    hint: Give less in one answer
+    ");
 }
 
 #[test]
@@ -227,12 +287,22 @@ fn of_the_log_only_the_end_is_kept() {
         call: "(call $log (i32.const 65536) (i32.const 100000000)) (i32.const 512)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(huge.called_twice(&options()), @"");
+    insta::assert_snapshot!(huge.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
+    hint: Give less in one answer
+    toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
+    hint: Give less in one answer
+    ");
     let beyond = Parts {
         call: "(call $log (i32.const 65535) (i32.const 2)) (i32.const 512)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(beyond.called_twice(&options()), @"");
+    insta::assert_snapshot!(beyond.called_twice(&options()), @r"
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
+    hint: Another try starts it anew; make it with bindings from toolset.wit
+    ");
 }
 
 #[test]
@@ -259,13 +329,22 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
         };
         parts.refusal(&options())
     };
-    insta::assert_snapshot!(listed(r#"(data (i32.const 80) "{\22type\22: \22object\22")"#), @"");
-    insta::assert_snapshot!(listed(r#"(data (i32.const 64) "r n")"#), @"");
+    insta::assert_snapshot!(listed(r#"(data (i32.const 80) "{\22type\22: \22object\22")"#), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: the parameters of `run` are not JSON: EOF while parsing an object at line 1 column 17
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(listed(r#"(data (i32.const 64) "r n")"#), @r"
+    invalid_toolset: Toolset `t.wasm`: a tool's name has 1 to 128 visible characters and no spaces: `r n`
+    hint: Correct the toolset; none of its tools can be used before that
+    ");
     let many = Parts {
-        list: "(i32.store (i32.const 4) (i32.const 300)) (i32.const 0)",
+        list: "(i32.store (i32.const 4000) (i32.const 8192)) (i32.store (i32.const 4004) (i32.const 300)) (i32.const 4000)",
         ..Parts::default()
     };
-    insta::assert_snapshot!(many.refusal(&options()), @"");
+    insta::assert_snapshot!(many.refusal(&options()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it has more than 256 tools
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
 }
 
 #[test]
@@ -288,9 +367,15 @@ fn nothing_but_the_log_can_be_imported() {
         let said = parts.refusal(&options());
         assert!(said.starts_with(&expected), "{said}");
     }
-    let other_function = Parts::default().text().replace(r#""log" (func (param "message" string))"#, r#""read" (func (param "message" string))"#);
+    let other_function = Parts::default().text().replace(
+        r#""log" (func (param "message" string))"#,
+        r#""read" (func (param "message" string))"#,
+    );
     let other_function = other_function.replace(r#"$logging "log""#, r#"$logging "read""#);
-    insta::assert_snapshot!(refused(&wat::parse_str(other_function).unwrap()), @"");
+    insta::assert_snapshot!(refused(&wat::parse_str(other_function).unwrap()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: component imports instance `skillfold:toolset/logging@0.1.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
 }
 
 #[test]
@@ -299,22 +384,46 @@ fn a_component_without_the_tools_is_refused() {
         exported: "skillfold:toolset/tools@0.2.0",
         ..Parts::default()
     };
-    insta::assert_snapshot!(other.refusal(&options()), @"");
+    insta::assert_snapshot!(other.refusal(&options()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
     let other_type = Parts {
         listed: "list string",
         ..Parts::default()
     };
-    insta::assert_snapshot!(other_type.refusal(&options()), @"");
-    insta::assert_snapshot!(refused(&wat::parse_str("(component)").unwrap()), @"");
+    insta::assert_snapshot!(other_type.refusal(&options()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: failed to convert function to given type: type mismatch with results: expected `record` found `string`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(refused(&wat::parse_str("(component)").unwrap()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
 }
 
 #[test]
 fn bytes_that_are_no_component_are_refused() {
-    insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @"");
-    insta::assert_snapshot!(refused(b""), @"");
-    insta::assert_snapshot!(refused(b"no component\n"), @"");
-    insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @"");
-    insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @"");
+    insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module and not a component; `wasm-tools component new` makes one of it
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(refused(b""), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(refused(b"no component\n"), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
+    insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: the file has more than 16777216 bytes
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
     let whole = Parts::default().bytes();
     for end in (0..whole.len()).step_by(7) {
         let said = refused(&whole[..end]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings::{Toolset, ToolsetPre};
-use super::guest::fault;
+use super::guest::one_line;
 use super::state::{Interruption, State};
 use super::ticker::Runtime;
 use crate::supervise::Cancel;
@@ -23,6 +23,9 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// What a component may import.
 const LOGGING: &str = "skillfold:toolset/logging@0.1.0";
+
+/// The start of every file with WebAssembly.
+const WEBASSEMBLY: &[u8] = b"\0asm";
 
 /// The start of a module that is not in a component.
 const CORE_MODULE: &[u8] = b"\0asm\x01\0\0\0";
@@ -41,10 +44,14 @@ pub(super) fn prepare(
     cancel: &Cancel,
     deadline: Instant,
 ) -> Result<ToolsetPre<State>, Unusable> {
-    let invalid = |error: wasmtime::Error| Unusable::Invalid(fault(&error));
+    let invalid = |error: wasmtime::Error| Unusable::Invalid(one_line(&error));
     if bytes.len() > MAX_BYTES {
         let why = format!("the file has more than {MAX_BYTES} bytes");
         return Err(Unusable::Invalid(why));
+    }
+    if !bytes.starts_with(WEBASSEMBLY) {
+        let why = "it is not WebAssembly; text must be made into bytes with `wasm-tools parse`";
+        return Err(Unusable::Invalid(why.to_owned()));
     }
     if bytes.starts_with(CORE_MODULE) {
         let why = "it is a module and not a component; `wasm-tools component new` makes one of it";
@@ -89,7 +96,7 @@ fn compile(
         }
         match receiver.recv_timeout(left.min(POLL)) {
             Ok(Ok(component)) => return Ok(component),
-            Ok(Err(error)) => return Err(Unusable::Invalid(fault(&error))),
+            Ok(Err(error)) => return Err(Unusable::Invalid(one_line(&error))),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let why = "it cannot be compiled: the compiler failed";

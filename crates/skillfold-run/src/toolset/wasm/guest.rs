@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use skillfold_core::text::ellipsize;
 use wasmtime::{Store, Trap, UpdateDeadline};
 
 use super::bindings::exports::skillfold::toolset::tools::{Output, Tool};
@@ -11,6 +12,9 @@ use super::ticker::Runtime;
 use crate::limits::RunLimits;
 use crate::supervise::Cancel;
 use crate::toolset::lines::{MAX_LINE, last_lines};
+
+/// Characters of an error that are shown.
+const MAX_ERROR: usize = 400;
 
 /// Why a component gave no answer. It is of no use after that.
 #[derive(Debug)]
@@ -27,7 +31,18 @@ pub(super) enum Why {
     TooMuch(usize),
     /// It asked for more memory than it may have, and did not do without.
     OutOfMemory,
+    /// Its code did what WebAssembly forbids.
     Fault(String),
+    /// What it is or gave is not what the interface says.
+    Broken(String),
+}
+
+/// What a component was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Start,
+    List,
+    Call,
 }
 
 /// A running component. It keeps what it remembers from call to call.
@@ -68,13 +83,9 @@ impl Guest {
     /// Returns its tools.
     pub(super) fn list(&mut self, deadline: Instant) -> Result<Vec<Tool>, Failure> {
         let tools = self.toolset.skillfold_toolset_tools();
-        enter(
-            self.runtime,
-            &mut self.store,
-            deadline,
-            MAX_LINE,
-            |store| tools.call_list(store),
-        )
+        enter(self.runtime, &mut self.store, deadline, MAX_LINE, |store| {
+            tools.call_list(store)
+        })
     }
 
     /// Calls a tool. The inner error is what the tool says about its failure.
@@ -118,7 +129,10 @@ fn enter<R>(
             Some(interruption) => Why::Interrupted(interruption),
             None if is_too_much(&error) => Why::TooMuch(max_bytes),
             None if state.is_memory_refused() => Why::OutOfMemory,
-            None => Why::Fault(fault(&error)),
+            None => match error.downcast_ref::<Trap>() {
+                Some(trap) => Why::Fault(trap.to_string().replace("wasm trap: ", "")),
+                None => Why::Broken(one_line(&error)),
+            },
         };
         failure(store, why)
     })
@@ -135,10 +149,9 @@ fn is_too_much(error: &wasmtime::Error) -> bool {
     error.downcast_ref::<Trap>().is_none() && root.contains("fuel allocated for hostcalls")
 }
 
-/// Returns what went wrong, on one line.
-pub(super) fn fault(error: &wasmtime::Error) -> String {
-    match error.downcast_ref::<Trap>() {
-        Some(trap) => trap.to_string().replace("wasm trap: ", ""),
-        None => last_lines(&format!("{error:#}")),
-    }
+/// Returns an error and its causes on one line.
+pub(super) fn one_line(error: &wasmtime::Error) -> String {
+    let text = format!("{error:#}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    ellipsize(&words.join(" "), MAX_ERROR).into()
 }

@@ -10,7 +10,7 @@ use skillfold_core::name::ResourcePath;
 use super::bindings::ToolsetPre;
 use super::bindings::exports::skillfold::toolset::tools::{Output, Tool};
 use super::component::{Unusable, prepare};
-use super::guest::{Failure, Guest, Why};
+use super::guest::{Failure, Guest, Step, Why};
 use super::state::{Interruption, State};
 use super::ticker::Runtime;
 use crate::copy::SkillCopy;
@@ -51,7 +51,7 @@ impl ToolsetLoader for WasmLoader {
         let bytes = copy.file(file).unwrap_or_default();
         let component = prepare(runtime, bytes, options.cancel(), deadline).map_err(
             |unusable| match unusable {
-                Unusable::Interrupted(why) => report.interrupted(why, "compile", ""),
+                Unusable::Interrupted(why) => report.interrupted(why, Step::Start, ""),
                 Unusable::Invalid(why) => report.invalid(&why),
             },
         )?;
@@ -65,7 +65,7 @@ impl ToolsetLoader for WasmLoader {
         };
         let guest = toolset.guest(deadline)?;
         let listed = guest.list(deadline);
-        let listed = listed.map_err(|failure| report.failed("list", failure))?;
+        let listed = listed.map_err(|failure| report.failed(Step::List, failure))?;
         toolset.tools = report.read_tools(listed)?;
         Ok(Box::new(toolset))
     }
@@ -95,7 +95,7 @@ impl WasmToolset {
                 self.options.cancel(),
                 deadline,
             )
-            .map_err(|failure| self.report().failed("start", failure))?,
+            .map_err(|failure| self.report().failed(Step::Start, failure))?,
         };
         Ok(self.guest.insert(guest))
     }
@@ -135,13 +135,15 @@ impl Toolset for WasmToolset {
             return Err(RunError::new(RunErrorKind::InputTooLarge, message, hint));
         }
         let limits = self.options.limits().clone();
-        let answer = self.guest(limits.deadline())?.call(tool, &arguments, &limits);
+        let answer = self
+            .guest(limits.deadline())?
+            .call(tool, &arguments, &limits);
         match answer {
             Ok(Ok(output)) => self.report().read_output(output),
             Ok(Err(message)) => Ok(ToolOutput::new(message).failed()),
             Err(failure) => {
                 self.guest = None;
-                Err(self.report().failed("call", failure))
+                Err(self.report().failed(Step::Call, failure))
             }
         }
     }
@@ -195,9 +197,10 @@ impl Report<'_> {
         RunError::new(RunErrorKind::InvalidToolset, message, hint)
     }
 
-    fn failed(&self, function: &str, failure: Failure) -> RunError {
+    fn failed(&self, step: Step, failure: Failure) -> RunError {
         let (what, hint) = match failure.why {
-            Why::Interrupted(why) => return self.interrupted(why, function, &failure.log),
+            Why::Interrupted(why) => return self.interrupted(why, step, &failure.log),
+            Why::Broken(why) if step == Step::Start => return self.invalid(&why),
             Why::TooMuch(bytes) => {
                 let what = format!("gave more than {bytes} bytes at once");
                 (what, "Give less in one answer")
@@ -207,16 +210,25 @@ impl Report<'_> {
                 let what = format!("needs more than {bytes} bytes of memory and was ended");
                 (what, "Give it less to do, or raise the memory limit")
             }
-            Why::Fault(fault) => (
-                format!("ended before it answered `{function}`: {fault}"),
-                "Another try starts it anew; what it said last may name the fault",
+            Why::Fault(fault) => {
+                let when = match step {
+                    Step::Start => "while it started",
+                    Step::List => "before it answered `list`",
+                    Step::Call => "before it answered `call`",
+                };
+                let hint = "Another try starts it anew; what it said last may name the fault";
+                (format!("ended {when}: {fault}"), hint)
+            }
+            Why::Broken(why) => (
+                format!("broke a rule of the interface: {why}"),
+                "Another try starts it anew; make it with bindings from toolset.wit",
             ),
         };
         let message = self.with_last_words(&what, &failure.log);
         RunError::new(RunErrorKind::ToolsetFailed, message, hint)
     }
 
-    fn interrupted(&self, why: Interruption, function: &str, log: &str) -> RunError {
+    fn interrupted(&self, why: Interruption, step: Step, log: &str) -> RunError {
         match why {
             Interruption::Cancelled => {
                 let message = format!("Toolset `{}` was cancelled", self.file);
@@ -225,9 +237,14 @@ impl Report<'_> {
             }
             Interruption::Timeout => {
                 let seconds = self.options.limits().wall_time.as_secs_f64();
-                let what =
-                    format!("did not answer `{function}` within {seconds} s and was ended");
-                let hint = "Another try starts it anew; give it less to do, or raise the time limit";
+                let did_not = match step {
+                    Step::Start => "did not start",
+                    Step::List => "did not answer `list`",
+                    Step::Call => "did not answer `call`",
+                };
+                let what = format!("{did_not} within {seconds} s and was ended");
+                let hint =
+                    "Another try starts it anew; give it less to do, or raise the time limit";
                 RunError::new(
                     RunErrorKind::Timeout,
                     self.with_last_words(&what, log),
