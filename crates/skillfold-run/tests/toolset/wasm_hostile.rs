@@ -183,10 +183,8 @@ fn faults_are_named() {
 /// Returns what comes of an answer with this metadata.
 fn with_metadata(metadata: &str) -> String {
     let length = metadata.len();
-    let escaped: String = metadata
-        .bytes()
-        .map(|byte| format!("\\{byte:02x}"))
-        .collect();
+    let escape = |text: String, byte: u8| text + &format!("\\{byte:02x}");
+    let escaped = metadata.bytes().fold(String::new(), escape);
     let parts = Parts {
         items: &format!(r#"(data (i32.const 1024) "{escaped}")"#),
         call: &format!(
@@ -429,6 +427,26 @@ fn bytes_that_are_no_component_are_refused() {
         let said = refused(&whole[..end]);
         assert!(said.starts_with("invalid_toolset: "), "{said}");
     }
+}
+
+#[test]
+fn a_function_that_would_exhaust_the_compiler_is_refused() {
+    let of_size = |size: usize| {
+        let body = "i32.eqz ".repeat(size);
+        let function = format!("(func (param i32) (result i32) (local.get 0) {body})");
+        // In a module of a component within the component.
+        let nested = format!("(component (core module {function}))");
+        Parts {
+            imports: &nested,
+            ..Parts::default()
+        }
+        .bytes()
+    };
+    load_bytes(of_size(10_000), "t", &options()).unwrap();
+    insta::assert_snapshot!(refused(&of_size(600_000)), @r"
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: a function has more than 524288 bytes
+    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    ");
 }
 
 proptest! {

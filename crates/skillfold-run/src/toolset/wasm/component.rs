@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings::{Toolset, ToolsetPre};
+use super::functions::largest_function;
 use super::guest::one_line;
 use super::state::{Interruption, State};
 use super::ticker::Runtime;
@@ -14,6 +15,9 @@ use crate::supervise::Cancel;
 
 /// Maximum bytes of a component: it is compiled in this process. One that is written in Rust has some hundred KiB.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Maximum bytes of one function. The compiler takes about a thousand times as much memory for the largest.
+const MAX_FUNCTION: usize = 512 * 1024;
 
 /// The stack of the compiler. Code that is nested deeply needs more than a thread usually has.
 const STACK: usize = 16 * 1024 * 1024;
@@ -56,6 +60,10 @@ pub(super) fn prepare(
     if bytes.starts_with(CORE_MODULE) {
         let why = "it is a module and not a component; `wasm-tools component new` makes one of it";
         return Err(Unusable::Invalid(why.to_owned()));
+    }
+    if largest_function(bytes) > MAX_FUNCTION {
+        let why = format!("a function has more than {MAX_FUNCTION} bytes");
+        return Err(Unusable::Invalid(why));
     }
     let component = compile(runtime, bytes.to_vec(), cancel, deadline)?;
     let component_type = component.component_type();

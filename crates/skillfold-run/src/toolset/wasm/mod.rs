@@ -11,6 +11,8 @@ mod state;
 
 mod guest;
 
+mod functions;
+
 mod component;
 
 mod loader;

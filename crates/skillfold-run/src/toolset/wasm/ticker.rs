@@ -44,10 +44,10 @@ impl Runtime {
             .wasm_backtrace_max_frames(None);
         let engine = Engine::new(&config).map_err(io::Error::other)?;
         let ticker = Arc::new(Ticker::default());
-        let (ticking, ticked) = (Arc::clone(&ticker), engine.clone());
+        let (shared, clock) = (Arc::clone(&ticker), engine.clone());
         let thread = thread::Builder::new()
             .name("skillfold-wasm".to_owned())
-            .spawn(move || ticking.tick(&ticked))?;
+            .spawn(move || shared.tick(&clock))?;
         Ok(Self {
             engine,
             ticker,
