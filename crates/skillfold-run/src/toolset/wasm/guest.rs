@@ -18,7 +18,7 @@ const MAX_ERROR: usize = 400;
 
 /// Why a component gave no answer. It is of no use after that.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct GuestFailure {
     pub(super) why: Why,
     /// The last lines that it noted.
     pub(super) log: String,
@@ -39,7 +39,7 @@ pub(super) enum Why {
 
 /// What a component was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum GuestStep {
     Start,
     List,
     Call,
@@ -60,7 +60,7 @@ impl Guest {
         limits: &RunLimits,
         cancel: &Cancel,
         deadline: Instant,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, GuestFailure> {
         let state = State::new(limits.memory_bytes, cancel.clone(), deadline);
         let mut store = Store::new(&runtime.engine, state);
         store.limiter(State::limiter);
@@ -81,7 +81,7 @@ impl Guest {
     }
 
     /// Returns its tools.
-    pub(super) fn list(&mut self, deadline: Instant) -> Result<Vec<Tool>, Failure> {
+    pub(super) fn list(&mut self, deadline: Instant) -> Result<Vec<Tool>, GuestFailure> {
         let tools = self.toolset.skillfold_toolset_tools();
         enter(self.runtime, &mut self.store, deadline, MAX_LINE, |store| {
             tools.call_list(store)
@@ -94,7 +94,7 @@ impl Guest {
         tool: &str,
         arguments: &str,
         limits: &RunLimits,
-    ) -> Result<Result<Output, String>, Failure> {
+    ) -> Result<Result<Output, String>, GuestFailure> {
         let tools = self.toolset.skillfold_toolset_tools();
         enter(
             self.runtime,
@@ -113,7 +113,7 @@ fn enter<R>(
     deadline: Instant,
     max_bytes: usize,
     run: impl FnOnce(&mut Store<State>) -> wasmtime::Result<R>,
-) -> Result<R, Failure> {
+) -> Result<R, GuestFailure> {
     store.data_mut().set_deadline(deadline);
     if let Some(interruption) = store.data_mut().interrupt() {
         return Err(failure(store, Why::Interrupted(interruption)));
@@ -138,9 +138,9 @@ fn enter<R>(
     })
 }
 
-fn failure(store: &Store<State>, why: Why) -> Failure {
+fn failure(store: &Store<State>, why: Why) -> GuestFailure {
     let log = last_lines(store.data().log());
-    Failure { why, log }
+    GuestFailure { why, log }
 }
 
 /// Returns whether an answer, or a line of the log, exceeded the limit. The type of this error is not public.

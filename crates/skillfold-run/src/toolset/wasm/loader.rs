@@ -10,7 +10,7 @@ use skillfold_core::name::ResourcePath;
 use super::bindings::ToolsetPre;
 use super::bindings::exports::skillfold::toolset::tools::{Output, Tool};
 use super::component::{Unusable, prepare};
-use super::guest::{Failure, Guest, Step, Why};
+use super::guest::{Guest, GuestFailure, GuestStep, Why};
 use super::state::{Interruption, State};
 use super::ticker::Runtime;
 use crate::copy::SkillCopy;
@@ -51,7 +51,7 @@ impl ToolsetLoader for WasmLoader {
         let bytes = copy.file(file).unwrap_or_default();
         let component = prepare(runtime, bytes, options.cancel(), deadline).map_err(
             |unusable| match unusable {
-                Unusable::Interrupted(why) => report.interrupted(why, Step::Start, ""),
+                Unusable::Interrupted(why) => report.interrupted(why, GuestStep::Start, ""),
                 Unusable::Invalid(why) => report.invalid(&why),
             },
         )?;
@@ -65,7 +65,7 @@ impl ToolsetLoader for WasmLoader {
         };
         let guest = toolset.guest(deadline)?;
         let listed = guest.list(deadline);
-        let listed = listed.map_err(|failure| report.failed(Step::List, failure))?;
+        let listed = listed.map_err(|failure| report.failed(GuestStep::List, failure))?;
         toolset.tools = report.read_tools(listed)?;
         Ok(Box::new(toolset))
     }
@@ -95,7 +95,7 @@ impl WasmToolset {
                 self.options.cancel(),
                 deadline,
             )
-            .map_err(|failure| self.report().failed(Step::Start, failure))?,
+            .map_err(|failure| self.report().failed(GuestStep::Start, failure))?,
         };
         Ok(self.guest.insert(guest))
     }
@@ -143,7 +143,7 @@ impl Toolset for WasmToolset {
             Ok(Err(message)) => Ok(ToolOutput::new(message).failed()),
             Err(failure) => {
                 self.guest = None;
-                Err(self.report().failed(Step::Call, failure))
+                Err(self.report().failed(GuestStep::Call, failure))
             }
         }
     }
@@ -197,10 +197,10 @@ impl Report<'_> {
         RunError::new(RunErrorKind::InvalidToolset, message, hint)
     }
 
-    fn failed(&self, step: Step, failure: Failure) -> RunError {
+    fn failed(&self, step: GuestStep, failure: GuestFailure) -> RunError {
         let (what, hint) = match failure.why {
             Why::Interrupted(why) => return self.interrupted(why, step, &failure.log),
-            Why::Broken(why) if step == Step::Start => return self.invalid(&why),
+            Why::Broken(why) if step == GuestStep::Start => return self.invalid(&why),
             Why::TooMuch(bytes) => {
                 let what = format!("gave more than {bytes} bytes at once");
                 (what, "Give less in one answer")
@@ -212,9 +212,9 @@ impl Report<'_> {
             }
             Why::Fault(fault) => {
                 let when = match step {
-                    Step::Start => "while it started",
-                    Step::List => "before it answered `list`",
-                    Step::Call => "before it answered `call`",
+                    GuestStep::Start => "while it started",
+                    GuestStep::List => "before it answered `list`",
+                    GuestStep::Call => "before it answered `call`",
                 };
                 let hint = "Another try starts it anew; what it said last may name the fault";
                 (format!("ended {when}: {fault}"), hint)
@@ -228,7 +228,7 @@ impl Report<'_> {
         RunError::new(RunErrorKind::ToolsetFailed, message, hint)
     }
 
-    fn interrupted(&self, why: Interruption, step: Step, log: &str) -> RunError {
+    fn interrupted(&self, why: Interruption, step: GuestStep, log: &str) -> RunError {
         match why {
             Interruption::Cancelled => {
                 let message = format!("Toolset `{}` was cancelled", self.file);
@@ -238,9 +238,9 @@ impl Report<'_> {
             Interruption::Timeout => {
                 let seconds = self.options.limits().wall_time.as_secs_f64();
                 let did_not = match step {
-                    Step::Start => "did not start",
-                    Step::List => "did not answer `list`",
-                    Step::Call => "did not answer `call`",
+                    GuestStep::Start => "did not start",
+                    GuestStep::List => "did not answer `list`",
+                    GuestStep::Call => "did not answer `call`",
                 };
                 let what = format!("{did_not} within {seconds} s and was ended");
                 let hint =

@@ -56,20 +56,20 @@ impl Runtime {
     }
 
     /// Lets the epoch advance until the returned value is dropped.
-    pub(super) fn run(&self) -> Running<'_> {
+    pub(super) fn run(&self) -> ActiveGuest<'_> {
         self.ticker.running.fetch_add(1, Ordering::SeqCst);
         // Waking costs a system call, so only one that sleeps is woken.
         if self.ticker.is_parked.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Running(&self.ticker)
+        ActiveGuest(&self.ticker)
     }
 }
 
 /// A guest that runs.
-pub(super) struct Running<'a>(&'a Ticker);
+pub(super) struct ActiveGuest<'a>(&'a Ticker);
 
-impl Drop for Running<'_> {
+impl Drop for ActiveGuest<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
