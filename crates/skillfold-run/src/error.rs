@@ -29,7 +29,7 @@ pub enum RunErrorKind {
     ArgumentsTooLong,
     /// Standard input has more bytes than the limit.
     InputTooLarge,
-    /// No program that can run the script is installed.
+    /// No program that can run the script is installed, or this build lacks the feature that runs it.
     InterpreterMissing,
     /// The skill has no such file, or no program is known that runs it.
     NotAScript,

@@ -11,7 +11,7 @@ use crate::copy::SkillCopy;
 use crate::error::RunError;
 use crate::options::RunOptions;
 
-/// Loads toolsets of one kind. A host implements it for a kind of its own, such as WebAssembly.
+/// Loads toolsets of one kind. A host implements it for a kind of its own.
 pub trait ToolsetLoader: fmt::Debug + Send + Sync {
     /// Returns whether this loader is for a file, which is in the copy.
     fn takes(&self, copy: &SkillCopy, file: &ResourcePath, reference: &ToolsetRef) -> bool;
