@@ -7,7 +7,7 @@ use std::{env, fs, thread};
 
 use serde_json::json;
 use skillfold_run::toolset::ToolsetOptions;
-use skillfold_run::{Cancel, RunLimits};
+use skillfold_run::{Cancel, RunLimits, RunOptions};
 
 use crate::component::{Parts, load_bytes};
 use crate::skill::{show_call, show_error, show_tools, within};
@@ -22,7 +22,7 @@ fn example() -> Vec<u8> {
 }
 
 fn limited(limits: RunLimits) -> ToolsetOptions {
-    ToolsetOptions::default().with_limits(limits)
+    ToolsetOptions::default().with_run(RunOptions::default().with_limits(limits))
 }
 
 #[test]
@@ -101,7 +101,8 @@ fn an_instance_remembers_until_a_fault_which_the_call_reports() {
 #[test]
 fn cancelling_ends_a_call_that_runs_and_every_later_one() {
     let cancel = Cancel::default();
-    let options = ToolsetOptions::default().with_cancel(cancel.clone());
+    let options =
+        ToolsetOptions::default().with_run(RunOptions::default().with_cancel(cancel.clone()));
     let parts = Parts {
         call: "(loop $for_ever (br $for_ever)) (i32.const 512)",
         ..Parts::default()
@@ -112,7 +113,8 @@ fn cancelling_ends_a_call_that_runs_and_every_later_one() {
         cancel.cancel();
     });
     let started = Instant::now();
-    let cancelled = "cancelled: Toolset `t.wasm` was cancelled\nhint: Load it anew to go on";
+    let cancelled =
+        "cancelled: Toolset `t.wasm` was cancelled\nhint: Call it again if it is still wanted";
     assert_eq!(show_call(&mut *toolset, "run", &json!({})), cancelled);
     assert_eq!(show_call(&mut *toolset, "run", &json!({})), cancelled);
     assert!(started.elapsed() < Duration::from_secs(5));

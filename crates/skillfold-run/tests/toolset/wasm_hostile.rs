@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::json;
-use skillfold_run::RunLimits;
 use skillfold_run::toolset::ToolsetOptions;
+use skillfold_run::{RunLimits, RunOptions};
 
 use crate::component::{Parts, load_bytes};
 use crate::skill::{show_error, within};
@@ -19,7 +19,8 @@ fn options() -> ToolsetOptions {
 }
 
 fn with_memory(bytes: u64) -> ToolsetOptions {
-    options().with_limits(RunLimits::default().with_memory_bytes(bytes))
+    let limits = RunLimits::default().with_memory_bytes(bytes);
+    options().with_run(RunOptions::default().with_limits(limits))
 }
 
 /// Returns why bytes are no toolset.

@@ -47,14 +47,15 @@ impl ToolsetLoader for WasmLoader {
         let runtime = Runtime::get().map_err(|error| {
             RunError::failed_to_start("Could not start the runtime of WebAssembly", error)
         })?;
-        let deadline = options.limits().deadline();
+        let deadline = options.run().limits().deadline();
         let bytes = copy.file(file).unwrap_or_default();
-        let component = prepare(runtime, bytes, options.cancel(), deadline).map_err(
-            |unusable| match unusable {
-                Unusable::Interrupted(why) => report.interrupted(why, GuestStep::Start, ""),
-                Unusable::Invalid(why) => report.invalid(&why),
-            },
-        )?;
+        let component =
+            prepare(runtime, bytes, options.run().cancel(), deadline).map_err(|unusable| {
+                match unusable {
+                    Unusable::Interrupted(why) => report.interrupted(why, GuestStep::Start, ""),
+                    Unusable::Invalid(why) => report.invalid(&why),
+                }
+            })?;
         let mut toolset = WasmToolset {
             runtime,
             component,
@@ -91,8 +92,8 @@ impl WasmToolset {
             None => Guest::start(
                 self.runtime,
                 &self.component,
-                self.options.limits(),
-                self.options.cancel(),
+                self.options.run().limits(),
+                self.options.run().cancel(),
                 deadline,
             )
             .map_err(|failure| self.report().failed(GuestStep::Start, failure))?,
@@ -125,7 +126,7 @@ impl Toolset for WasmToolset {
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, RunError> {
         let arguments = arguments.to_string();
-        let most = self.options.limits().input_bytes;
+        let most = self.options.run().limits().input_bytes;
         if arguments.len() > most {
             let message = format!(
                 "The arguments for toolset `{}` have more than {most} bytes",
@@ -134,7 +135,7 @@ impl Toolset for WasmToolset {
             let hint = "Give less";
             return Err(RunError::new(RunErrorKind::InputTooLarge, message, hint));
         }
-        let limits = self.options.limits().clone();
+        let limits = self.options.run().limits().clone();
         let answer = self
             .guest(limits.deadline())?
             .call(tool, &arguments, &limits);
@@ -206,7 +207,7 @@ impl Report<'_> {
                 (what, "Give less in one answer")
             }
             Why::OutOfMemory => {
-                let bytes = self.options.limits().memory_bytes;
+                let bytes = self.options.run().limits().memory_bytes;
                 let what = format!("needs more than {bytes} bytes of memory and was ended");
                 (what, "Give it less to do, or raise the memory limit")
             }
@@ -232,11 +233,11 @@ impl Report<'_> {
         match why {
             Interruption::Cancelled => {
                 let message = format!("Toolset `{}` was cancelled", self.file);
-                let hint = "Load it anew to go on";
+                let hint = "Call it again if it is still wanted";
                 RunError::new(RunErrorKind::Cancelled, message, hint)
             }
             Interruption::Timeout => {
-                let seconds = self.options.limits().wall_time.as_secs_f64();
+                let seconds = self.options.run().limits().wall_time.as_secs_f64();
                 let did_not = match step {
                     GuestStep::Start => "did not start",
                     GuestStep::List => "did not answer `list`",
