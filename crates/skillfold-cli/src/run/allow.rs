@@ -143,10 +143,7 @@ pub(crate) fn prepare(
     let id = visible(skill.id()).into_owned();
     let question = format!("Install these packages, and let `{id}` run this?");
     let approval = decision::approve(skills, &skills.store()?, &question, &id, output)?;
-    skills.prepare(skill, |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        output.say(text.trim_end());
-    })?;
+    skills.prepare(skill, |line| output.say(line))?;
     for packages in skill.packages() {
         let file = visible(&packages.file);
         let number = pluralize(packages.installed.len(), "package", "packages");

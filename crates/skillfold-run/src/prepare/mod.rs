@@ -116,13 +116,20 @@ impl<'a> Prepare<'a> {
         self
     }
 
-    /// Sets a function that receives what the installer says.
+    /// Sets a function that receives what the installer says, line by line.
     #[must_use]
-    pub fn with_observer(mut self, observer: impl FnMut(&[u8]) + 'a) -> Self {
-        let mut observer = observer;
+    pub fn with_observer(mut self, mut observer: impl FnMut(&str) + 'a) -> Self {
+        let mut line = Vec::new();
         self.observer = Some(Box::new(move |stream, bytes| {
-            if stream == Stream::Stderr {
-                observer(bytes);
+            if stream != Stream::Stderr {
+                return;
+            }
+            for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                if part.ends_with(b"\n") {
+                    observer(String::from_utf8_lossy(&line).trim_end());
+                    line.clear();
+                }
             }
         }));
         self

@@ -118,7 +118,7 @@ impl Skills {
     }
 
     /// Installs the packages that the scripts of a skill name, in the box, and grants them to it. Call it only for somebody
-    /// who has decided that; [`allow`](Self::allow) remembers it. `observer` receives what the installers say.
+    /// who has decided that; [`allow`](Self::allow) remembers it. `observer` receives what the installers say, line by line.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Skills {
     pub fn prepare(
         &self,
         skill: &mut RunnableSkill,
-        mut observer: impl FnMut(&[u8]),
+        mut observer: impl FnMut(&str),
     ) -> Result<(), ScriptError> {
         let environment = self.environment();
         let mut installed = Vec::new();

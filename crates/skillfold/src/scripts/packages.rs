@@ -73,6 +73,10 @@ impl SkillPackages {
 
 /// Deletes what is in the folder for packages and belongs to no skill: what an installer left that was interrupted, or a
 /// person who did not agree in the end. Another may be installing, so that only old folders go.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it looks at the engine's own folders, and follows no link"
+)]
 pub(super) fn delete_unused(environment: &Environment, used: &[&SkillPackages]) {
     let Ok(folder) = packages_folder(environment) else {
         return;
