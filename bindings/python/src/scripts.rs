@@ -119,7 +119,7 @@ impl Runner {
         prepare: bool,
     ) -> PyResult<()> {
         detached(py, || {
-            let mut skill = self.skills.runnable(id)?;
+            let skill = self.skills.runnable(id)?;
             if skill.digest().to_string() != digest {
                 let why = "The skill has changed since it was looked at";
                 return Err(Error::invalid(id, why).into());
@@ -130,10 +130,10 @@ impl Runner {
                 None => approval,
             };
             if prepare {
-                self.skills.prepare(&mut skill, |_| {})?;
+                self.skills.allow_with_packages(&skill, &approval, |_| {})?;
+            } else {
+                self.skills.allow(&skill, &approval)?;
             }
-            let tools = skill.list_tools()?;
-            self.skills.allow(&skill, tools, &approval)?;
             Ok(())
         })
     }

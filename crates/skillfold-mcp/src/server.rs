@@ -16,7 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use skillfold::run::Cancel;
 use skillfold::store::{Approval, Author};
-use skillfold::{ScriptError, Session, Skills, Tool, ToolAnswer};
+use skillfold::{Session, Skills, Tool, ToolAnswer};
 
 use crate::ask::{ask, can_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
@@ -164,44 +164,47 @@ impl Server {
         self.shared.read_blocking(find).await
     }
 
-    /// Runs a script or a tool of a skill until the client cancels the call. If the skill may not run, the person is asked,
-    /// where a person let clients ask.
+    /// Runs a script or a tool of a skill until the client cancels the call.
     async fn run(
         &self,
         tool: Tool,
         arguments: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<Arc<ToolAnswer>, ErrorData> {
-        let answer = self.run_once(tool, arguments.clone(), context).await?;
-        let is_refused = answer.is_error() && answer.to_value()["refusal"] == "not_allowed";
-        if let Some(id) = arguments["skill_id"].as_str()
-            && is_refused
-            && self.ask_to_allow(id.to_owned(), context).await?
-        {
-            return self.run_once(tool, arguments, context).await;
-        }
-        Ok(answer)
-    }
-
-    async fn run_once(
-        &self,
-        tool: Tool,
-        arguments: Value,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Arc<ToolAnswer>, ErrorData> {
-        let (cancel, client) = (CancelOnDrop::default(), context.client_info());
-        let token = cancel.0.clone();
-        let call = move |shared: &ServerState| {
-            let view = shared.current_view(client.as_ref());
-            let session = view.session.clone().with_cancel(token);
-            session.answer(tool, arguments)
-        };
+        let cancel = CancelOnDrop::default();
         tokio::select! {
-            answer = self.shared.run_script(call) => answer,
+            answer = self.run_or_ask(tool, arguments, context, &cancel.0) => answer,
             () = context.ct.cancelled() => {
                 Err(ErrorData::internal_error("The call was cancelled", None))
             }
         }
+    }
+
+    /// Runs a script or a tool of a skill. If the skill may not run, the person is asked, where a person let clients ask.
+    async fn run_or_ask(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let run = |arguments: Value| {
+            let (client, cancel) = (context.client_info(), cancel.clone());
+            self.shared.run_script(move |shared| {
+                let view = shared.current_view(client.as_ref());
+                let session = view.session.clone().with_cancel(cancel);
+                session.answer(tool, arguments)
+            })
+        };
+        let answer = run(arguments.clone()).await?;
+        let is_refused = answer.is_error() && answer.to_value()["refusal"] == "not_allowed";
+        if let Some(id) = arguments["skill_id"].as_str()
+            && is_refused
+            && self.ask_to_allow(id.to_owned(), context, cancel).await?
+        {
+            return run(arguments).await;
+        }
+        Ok(answer)
     }
 
     /// Asks the person through the client whether a skill may run, and lets it run. Returns whether it may.
@@ -209,6 +212,7 @@ impl Server {
         &self,
         id: String,
         context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
     ) -> Result<bool, ErrorData> {
         if !can_ask(&context.peer) {
             return Ok(false);
@@ -225,13 +229,11 @@ impl Server {
         if !ask(&context.peer, skill.question()).await {
             return Ok(false);
         }
-        let client = context.client_info();
+        let (client, cancel) = (context.client_info(), cancel.clone());
         let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
         let allow = move |shared: &ServerState| {
-            let tools = skill.list_tools()?;
             let approval = Approval::by_client(name);
-            shared.skills.allow(&skill, tools, &approval)?;
-            Ok::<_, ScriptError>(())
+            shared.skills.allow(&skill.with_cancel(cancel), &approval)
         };
         // The call that follows says why it is still refused.
         Ok(self.shared.run_script(allow).await?.is_ok())

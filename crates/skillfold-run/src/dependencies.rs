@@ -1,5 +1,6 @@
 //! What a skill's scripts need besides the skill: inline metadata of Python scripts, and `package.json`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
@@ -7,7 +8,7 @@ use skillfold_core::name::ResourcePath;
 
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
-use crate::interpreter::candidates;
+use crate::interpreter::{self, candidates};
 
 /// Maximum bytes of a file in which packages are named.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -53,17 +54,21 @@ pub struct Dependencies {
     pub installer: Installer,
 }
 
-/// Returns what the files of a skill ask for, by path.
+/// Returns what the scripts of a skill ask for, once for each file that names packages.
 ///
 /// # Errors
 ///
 /// Fails with `invalid_dependencies` if a file names its packages in a way that is not understood.
-pub fn dependencies(copy: &SkillCopy) -> Result<Vec<Dependencies>, RunError> {
-    let mut found = Vec::new();
-    for path in copy.paths() {
-        found.extend(read(copy, path)?);
-    }
-    Ok(found)
+pub fn dependencies<'a>(
+    copy: &SkillCopy,
+    scripts: impl IntoIterator<Item = &'a ResourcePath>,
+) -> Result<Vec<Dependencies>, RunError> {
+    let files = scripts
+        .into_iter()
+        .filter_map(|script| dependency_file(copy, script));
+    let files: BTreeSet<ResourcePath> = files.collect();
+    let found = files.iter().map(|file| read(copy, file));
+    found.filter_map(Result::transpose).collect()
 }
 
 /// Returns what a script asks for: by its own inline metadata, or by the nearest `package.json` above it.
@@ -129,12 +134,11 @@ fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, R
 fn is_python(copy: &SkillCopy, path: &ResourcePath) -> bool {
     let interpreters = candidates(path, copy.file(path).unwrap_or_default());
     let first = interpreters.first();
-    first.is_some_and(|first| first.program.starts_with("python"))
+    first.is_some_and(|first| interpreter::is_python(&first.program))
 }
 
 fn is_package_file(path: &ResourcePath) -> bool {
-    let mut parts = path.as_str().rsplit('/');
-    parts.next() == Some("package.json") && parts.all(|folder| folder != "node_modules")
+    path.as_str().rsplit('/').next() == Some("package.json")
 }
 
 /// Returns the TOML between `# /// script` and `# ///`, as the packaging guide of Python has it.
@@ -192,11 +196,16 @@ fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunEr
     let list = list
         .as_object()
         .ok_or_else(|| invalid(path, "`dependencies` is not an object"))?;
+    // Other specifications name addresses, folders and repositories.
+    let is_range = |text: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".*^~<>=| +-".contains(&byte);
+        text.bytes().all(is_part)
+    };
     let package = |(name, version): (&String, &Value)| match version {
-        Value::String(version) => Ok(format!("{name}@{version}")),
+        Value::String(version) if is_range(version) => Ok(format!("{name}@{version}")),
         _ => Err(invalid(
             path,
-            &format!("the version of `{name}` is not a text"),
+            &format!("the version of `{name}` is not one of a registry"),
         )),
     };
     list.iter().map(package).collect()

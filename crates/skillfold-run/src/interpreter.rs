@@ -56,6 +56,15 @@ pub(crate) struct Installed {
 /// Starts a program that is a file of the skill itself.
 const STARTER: &[&[&str]] = &[&["env"]];
 
+/// Returns whether a program is Python, of whatever version.
+pub(crate) fn is_python(program: &str) -> bool {
+    let version = program.strip_prefix("python");
+    version.is_some_and(|rest| {
+        rest.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    })
+}
+
 /// Returns the programs that can run a file, the preferred one first; none if it is not a script.
 pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> {
     // `env` takes a word with `=` for a variable.

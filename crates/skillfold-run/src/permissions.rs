@@ -63,6 +63,25 @@ impl Packages {
     pub(crate) fn source(&self) -> PathBuf {
         self.folder.join(self.folder_name())
     }
+
+    /// Refuses packages that are gone, and a link in their place: it would show another folder of the host.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        let found = self.source().symlink_metadata();
+        if found.is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(());
+        }
+        let message = format!(
+            "Packages of `{}` are gone from {}",
+            self.file,
+            self.folder.display()
+        );
+        let hint = "Prepare the skill again";
+        Err(RunError::new(
+            RunErrorKind::PackagesNotInstalled,
+            message,
+            hint,
+        ))
+    }
 }
 
 /// What a person has granted to a run.
@@ -106,10 +125,10 @@ impl Permissions {
         self
     }
 
-    /// Grants packages of the skill. A run gets those of its own script alone.
+    /// Grants packages of the skill, in place of those granted before. A run gets those of its own script alone.
     #[must_use]
-    pub fn with_packages(mut self, packages: Packages) -> Self {
-        self.packages.push(packages);
+    pub fn with_packages(mut self, packages: impl IntoIterator<Item = Packages>) -> Self {
+        self.packages = packages.into_iter().collect();
         self
     }
 

@@ -167,18 +167,7 @@ impl<'a> Run<'a> {
         let Some(packages) = granted.find(|packages| packages.file == file) else {
             return Ok(None);
         };
-        if !packages.source().is_dir() {
-            let message = format!(
-                "Packages of `{file}` are gone from {}",
-                packages.folder.display()
-            );
-            let hint = "Prepare the skill again";
-            return Err(RunError::new(
-                RunErrorKind::PackagesNotInstalled,
-                message,
-                hint,
-            ));
-        }
+        packages.check()?;
         Ok(Some(packages))
     }
 

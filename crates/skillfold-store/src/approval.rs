@@ -13,7 +13,7 @@ use sha2::Sha256;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 
-use crate::log::{Act, ApprovedBy, Event, LogRecords, RecordedApproval};
+use crate::log::{Act, ApprovedBy, Event, LogRecords, Record, RecordedApproval};
 use crate::write_root::{Access, ReadFile, WriteRoot};
 
 /// The file with which a passphrase is checked.
@@ -214,6 +214,17 @@ pub struct CheckedProofs {
     pub earlier: usize,
 }
 
+impl CheckedProofs {
+    fn count(&mut self, number: u64, approval: &RecordedApproval, proof: Option<&str>) {
+        let records = match approval.proof.as_deref() {
+            None => &mut self.without,
+            given if given == proof => &mut self.right,
+            Some(_) => &mut self.wrong,
+        };
+        records.push(number);
+    }
+}
+
 /// Checks the proofs since the passphrase was set.
 pub(crate) fn check_proofs(
     root: &WriteRoot,
@@ -225,12 +236,23 @@ pub(crate) fn check_proofs(
         return Err(Error::refused("proofs", Refusal::Approval, rule));
     };
     let mut checked = CheckedProofs::default();
-    for record in log.done() {
-        let Event::Started {
-            act, before, after, ..
-        } = &record.event
-        else {
-            continue;
+    let decided = |record: &&Record| matches!(record.event, Event::ClientsMayAsk { .. });
+    let mut records: Vec<&Record> = log
+        .done()
+        .chain(log.records.iter().filter(decided))
+        .collect();
+    records.sort_by_key(|record| record.number);
+    for record in records {
+        let (act, before, after) = match &record.event {
+            Event::Started {
+                act, before, after, ..
+            } => (act, before, after),
+            Event::ClientsMayAsk { allowed, approval } => {
+                let proof = key.prove(&clients_may_ask(*allowed));
+                checked.count(record.number, approval, Some(&proof));
+                continue;
+            }
+            _ => continue,
         };
         let (approval, what) = match act {
             Act::SetPassphrase => {
@@ -257,12 +279,7 @@ pub(crate) fn check_proofs(
             _ => continue,
         };
         let proof = what.map(|what| key.prove(&what));
-        let records = match &approval.proof {
-            None => &mut checked.without,
-            given if *given == proof => &mut checked.right,
-            Some(_) => &mut checked.wrong,
-        };
-        records.push(record.number);
+        checked.count(record.number, approval, proof.as_deref());
     }
     Ok(checked)
 }

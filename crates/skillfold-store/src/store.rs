@@ -104,8 +104,7 @@ impl Store {
         approval: &Approval,
     ) -> Result<RecordedApproval, Error> {
         if approval.how() == ApprovedBy::Client {
-            let may_ask = self.requirement == Requirement::Terminal && self.clients_may_ask()?;
-            if !may_ask {
+            if !self.clients_may_ask()? {
                 let rule = "No person has let clients ask; allow the skill at a terminal";
                 return Err(Error::refused("approval", Refusal::Approval, rule));
             }
@@ -115,8 +114,12 @@ impl Store {
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
-    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged, they may not.
+    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or a passphrase is
+    /// required, they may not.
     pub fn clients_may_ask(&self) -> Result<bool, Error> {
+        if self.requirement == Requirement::Passphrase {
+            return Ok(false);
+        }
         let log = self.log()?;
         let decided = log
             .records

@@ -1,11 +1,12 @@
 //! Toolsets that are loaded, so that the next call does not start them again.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use skillfold_core::load::Digest;
 use skillfold_run::toolset::{ToolOutput, Toolset};
-use skillfold_run::{Cancel, RunError};
+use skillfold_run::{Cancel, RunError, RunErrorKind};
 
 /// Maximum toolsets that stay loaded. Each may be a process.
 const MAX_LOADED: usize = 8;
@@ -19,14 +20,17 @@ struct LoadedToolset {
 
 type Loaded = Arc<LoadedToolset>;
 
-/// Toolsets by the digest of their skill, which decides what is granted to it, and by their name; the one used last comes last.
+/// Toolsets by the skill that was allowed, and by their name; the one used last comes last.
 #[derive(Debug, Default)]
 pub(crate) struct ToolsetPool(Mutex<Vec<(PoolKey, Loaded)>>);
 
 /// What a loaded toolset is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PoolKey {
+    /// What was looked at, which decides what is granted.
     pub(crate) digest: Digest,
+    /// The folders of the skill's packages.
+    pub(crate) packages: Vec<PathBuf>,
     pub(crate) toolset: String,
 }
 
@@ -55,6 +59,11 @@ impl ToolsetPool {
             .toolset
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        if cancel.is_cancelled() {
+            let message = format!("Tool `{tool}` was cancelled before it was called");
+            let hint = "Call it again if it is still wanted";
+            return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
+        }
         loaded.cancel.follow(Some(cancel));
         let answer = toolset.call(tool, arguments);
         loaded.cancel.follow(None);

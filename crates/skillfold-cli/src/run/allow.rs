@@ -7,9 +7,10 @@ use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::run::layers;
-use skillfold::store::Approval;
 use skillfold::view::{AllowedList, Document, ScriptList};
-use skillfold::{AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill};
+use skillfold::{
+    AllowedSkill, AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill,
+};
 
 use crate::arguments::{Allow, Global};
 use crate::failure::Failure;
@@ -126,13 +127,15 @@ pub(crate) fn allow(
     show(skill, output)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
     let approval = decision::approve(skills, &skills.store()?, &question, skill.id(), output)?;
-    remember(skills, skill, &approval, output)
+    let allowed = skills.allow(skill, &approval)?;
+    say_allowed(skill, &allowed, output);
+    Ok(())
 }
 
 /// Installs the packages that a skill names, after the user has agreed at the terminal, and lets it run.
 pub(crate) fn prepare(
     skills: &Skills,
-    skill: &mut RunnableSkill,
+    skill: &RunnableSkill,
     output: &mut Output,
 ) -> Result<(), Failure> {
     if skill.dependencies().map_err(ScriptError::from)?.is_empty() {
@@ -143,36 +146,31 @@ pub(crate) fn prepare(
     let id = visible(skill.id()).into_owned();
     let question = format!("Install these packages, and let `{id}` run this?");
     let approval = decision::approve(skills, &skills.store()?, &question, &id, output)?;
-    skills.prepare(skill, |line| output.say(line))?;
-    for packages in skill.packages() {
+    let allowed = skills.allow_with_packages(skill, &approval, |line| output.say(line))?;
+    for packages in &allowed.packages {
         let file = visible(&packages.file);
         let number = pluralize(packages.installed.len(), "package", "packages");
         let names = packages.installed.join(", ");
         output.say(format!("{number} for `{file}`: {}", visible(&names)));
     }
-    remember(skills, skill, &approval, output)
+    say_allowed(skill, &allowed, output);
+    Ok(())
 }
 
-/// Lets a skill run, as the user decided.
-fn remember(
-    skills: &Skills,
-    skill: &RunnableSkill,
-    approval: &Approval,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    // The user has decided, so its toolsets may be started to learn which tools they have.
-    let tools = skill.list_tools()?;
-    let names: Vec<_> = tools.iter().map(|tool| visible(&tool.name)).collect();
+fn say_allowed(skill: &RunnableSkill, allowed: &AllowedSkill, output: &mut Output) {
+    let names: Vec<_> = allowed
+        .tools
+        .iter()
+        .map(|tool| visible(&tool.name))
+        .collect();
     if !names.is_empty() {
         output.say(format!("Its tools: {}", names.join(", ")));
     }
-    skills.allow(skill, tools, approval)?;
     output.say(format!(
         "{}: `{}` may run while it is unchanged; `skillfold allow --remove` takes it back",
         paint(GOOD, "Allowed"),
         visible(skill.id())
     ));
-    Ok(())
 }
 
 /// Shows what a skill would run and what it asks for.

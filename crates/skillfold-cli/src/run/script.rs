@@ -27,7 +27,7 @@ pub(crate) fn run(
     let skills = host::skills(global, output)?;
     let mut skill = skills.runnable(id)?;
     if options.prepare {
-        allow::prepare(&skills, &mut skill, output)?;
+        allow::prepare(&skills, &skill, output)?;
         if !output.is_json() {
             return Ok(ExitCode::SUCCESS);
         }

@@ -32,9 +32,8 @@ fn allowed(home: &TempDir) -> Skills {
         .discover()
         .unwrap();
     let skill = skills.runnable("pdf").unwrap();
-    let tools = skill.list_tools().unwrap();
     let approval = Approval::by_host("anna");
-    skills.allow(&skill, tools, &approval).unwrap();
+    skills.allow(&skill, &approval).unwrap();
     skills
 }
 

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::text::ellipsize;
 
 use crate::copy::SkillCopy;
-use crate::dependencies::{Dependencies, Installer, inline_metadata, requires_python};
+use crate::dependencies::{Dependencies, Installer, requires_python};
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter::{self, Interpreter};
 use crate::limits::RunLimits;
@@ -18,7 +19,7 @@ use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::supervise::{End, Observer, Outcome, Stream};
 
-/// Runs `uv` with the Python that runs the script.
+/// Runs `uv` with the Python that runs the script: the one that the reduced copy of it names.
 const PYTHON: LanguageHost = LanguageHost {
     file: "prepare.py",
     text: include_str!("python.py"),
@@ -55,8 +56,8 @@ const MAX_COMPLAINT: usize = 2000;
 
 /// The packages of one file of a skill, and everything they are installed with.
 ///
-/// The installer runs in the box: it has the network, the folder that it fills, and of the skill only the file that names
-/// the packages. Nothing of the skill or of a package is run: `uv` takes wheels alone, `npm` runs no scripts of packages.
+/// The installer runs in the box: it has the network, the folder that it fills, and of the skill only the names of the
+/// packages. Nothing of the skill or of a package is run: `uv` takes wheels alone, `npm` runs no scripts of packages.
 pub struct Prepare<'a> {
     copy: &'a SkillCopy,
     dependencies: &'a Dependencies,
@@ -143,6 +144,11 @@ impl<'a> Prepare<'a> {
     /// Fails with `interpreter_missing` without the installer, and with `packages_not_installed` if it fails; the folder may
     /// then have anything in it.
     pub fn install(mut self, folder: &Path) -> Result<Prepared, RunError> {
+        if cfg!(not(unix)) {
+            let message = "Packages cannot be installed on this system";
+            let hint = "Install them yourself; scripts run with what the system has";
+            return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+        }
         let observer = self.observer.take();
         let (file, copy) = (&self.dependencies.file, self.reduced_copy()?);
         let (host, program) = match self.dependencies.installer {
@@ -166,60 +172,59 @@ impl<'a> Prepare<'a> {
             run = run.with_observer(observer);
         }
         let outcome = run.run()?;
-        Ok(Prepared {
+        let prepared = Prepared {
             installed: self.installed(&outcome)?,
             packages: Packages::new(file.clone(), self.dependencies.installer, folder),
-        })
+        };
+        prepared.packages.check()?;
+        Ok(prepared)
     }
 
-    /// Returns the part of the skill that an installer sees.
+    /// Returns what an installer sees in place of the skill: files that are written anew, with what the person was shown and
+    /// nothing else. Both forms can also name other indexes, addresses and programs.
     fn reduced_copy(&self) -> Result<SkillCopy, RunError> {
         let file = &self.dependencies.file;
         let bytes = self.copy.file(file).unwrap_or_default();
         let mut files = Vec::new();
         match self.dependencies.installer {
-            Installer::Uv => {
-                // The first line chooses the interpreter.
-                let is_shebang = |line: &&str| line.starts_with("#!");
-                let text = String::from_utf8_lossy(bytes);
-                let mut reduced = String::new();
-                if let Some(line) = text.lines().next().filter(is_shebang) {
-                    reduced = format!("{line}\n");
-                }
-                reduced += "# /// script\n";
-                for line in inline_metadata(bytes).unwrap_or_default().lines() {
-                    reduced += format!("# {line}").trim_end();
-                    reduced.push('\n');
-                }
-                reduced += "# ///\n";
-                files.push((file.clone(), reduced.into_bytes()));
-            }
+            Installer::Uv => files.push((file.clone(), self.reduced_script(bytes))),
             Installer::Npm => {
-                files.push((file.clone(), bytes.to_vec()));
-                let lock = file.as_str().replace("package.json", "package-lock.json");
-                let lock: Option<ResourcePath> = lock.parse().ok();
-                if let Some((lock, bytes)) =
-                    lock.and_then(|lock| Some((lock.clone(), self.copy.file(&lock)?)))
-                {
-                    files.push((lock, bytes.to_vec()));
+                let names = reduced_names(bytes);
+                files.push((file.clone(), json!({ "dependencies": names }).to_string()));
+                let folder = file.as_str().trim_end_matches("package.json");
+                let lock: Option<ResourcePath> = format!("{folder}package-lock.json").parse().ok();
+                let bytes = lock.as_ref().and_then(|lock| self.copy.file(lock));
+                if let (Some(lock), Some(bytes)) = (&lock, bytes) {
+                    files.push((lock.clone(), reduced_lock(lock, bytes, &names)?));
                 }
             }
         }
+        let files = files
+            .into_iter()
+            .map(|(path, text)| (path, text.into_bytes()));
         SkillCopy::new(files).map_err(|error| {
             let message = format!("Packages of `{file}` cannot be installed: {error}");
-            RunError::new(
-                RunErrorKind::PackagesNotInstalled,
-                message,
-                "Correct the file",
-            )
+            let kind = RunErrorKind::PackagesNotInstalled;
+            RunError::new(kind, message, "Correct the file")
         })
+    }
+
+    /// Returns a script with the packages alone. Its first line names the interpreter, without arguments: these could be code.
+    fn reduced_script(&self, bytes: &[u8]) -> String {
+        let candidates = interpreter::candidates(&self.dependencies.file, bytes);
+        let mut programs = candidates.into_iter().map(|candidate| candidate.program);
+        let python = programs.find(|program| interpreter::is_python(program));
+        let python = python.unwrap_or_else(|| "python3".to_owned());
+        // Texts of JSON are texts of TOML.
+        let names = json!(self.dependencies.requirements);
+        format!("#!/usr/bin/env {python}\n# /// script\n# dependencies = {names}\n# ///\n")
     }
 
     fn permissions(&self, program: &Path, folder: &Path) -> Permissions {
         let mut permissions = Permissions::default().with_network().with_write(folder);
-        let npm_folder = program.parent().and_then(Path::parent);
-        let read = match (self.dependencies.installer, npm_folder) {
-            (Installer::Npm, Some(folder)) => folder,
+        let npm = program.parent().and_then(Path::parent);
+        let read = match (self.dependencies.installer, npm) {
+            (Installer::Npm, Some(npm)) if npm.ends_with("npm") => npm,
             _ => program,
         };
         // What is in there can be read by every run.
@@ -300,6 +305,38 @@ impl<'a> Prepare<'a> {
             }
             end => failed(end.code(), "Try again, or with fewer packages"),
         }
+    }
+}
+
+/// Returns the packages of a `package.json` with their versions.
+fn reduced_names(bytes: &[u8]) -> Value {
+    let file: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    file["dependencies"].clone()
+}
+
+/// Returns a lock file with versions and hashes, but without addresses: packages come from the registry.
+fn reduced_lock(lock: &ResourcePath, bytes: &[u8], names: &Value) -> Result<String, RunError> {
+    let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
+        let message = format!("`{lock}` is not understood: {error}");
+        let hint = "Write it anew with npm, or remove it";
+        RunError::new(RunErrorKind::InvalidDependencies, message, hint)
+    })?;
+    remove_addresses(&mut value);
+    if let Some(root) = value.pointer_mut("/packages/") {
+        *root = json!({ "dependencies": names });
+    }
+    Ok(value.to_string())
+}
+
+/// Removes where packages come from, and the links among them.
+fn remove_addresses(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, value| key != "resolved" && (key != "link" || !value.is_boolean()));
+            fields.values_mut().for_each(remove_addresses);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_addresses),
+        _ => {}
     }
 }
 

@@ -7,13 +7,24 @@ const [file, npm, folder] = process.argv.slice(2);
 const lock = "package-lock.json";
 const own = path.join(path.dirname(file), lock);
 fs.copyFileSync(file, path.join(folder, "package.json"));
-const isLocked = fs.existsSync(own);
-if (isLocked) {
+if (fs.existsSync(own)) {
   fs.copyFileSync(own, path.join(folder, lock));
 }
 const cache = path.join(folder, "cache");
-const options = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
-const done = spawnSync(process.execPath, [npm, isLocked ? "ci" : "install", ...options, `--cache=${cache}`], {
+const options = [
+  "--ignore-scripts",
+  // A repository is installed by a program that settings in it can name.
+  "--allow-git=none",
+  "--git=/nonexistent",
+  "--userconfig=/dev/null",
+  "--globalconfig=/dev/null",
+  "--omit=dev",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--loglevel=error",
+];
+const done = spawnSync(process.execPath, [npm, "install", ...options, `--cache=${cache}`], {
   cwd: folder,
   stdio: ["ignore", 2, 2],
 });

@@ -190,6 +190,11 @@ impl Toolset for DefinedToolset {
             .with_arguments(words)
             .with_input(arguments.to_string())
             .run()?;
+        if outcome.end == End::Cancelled {
+            let message = format!("Tool `{tool}` was cancelled");
+            let hint = "Call it again if it is still wanted";
+            return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
+        }
         Ok(output(&outcome))
     }
 }

@@ -5,15 +5,20 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use skillfold_run::{
-    Dependencies, Permissions, Prepare, Prepared, Run, RunError, RunOptions, SYSTEM_FOLDERS,
-    SkillCopy, dependencies, script_dependencies,
+    Dependencies, Installer, Packages, Permissions, Prepare, Prepared, Run, RunError, RunOptions,
+    SYSTEM_FOLDERS, SkillCopy, dependencies, script_dependencies,
 };
 use tempfile::TempDir;
 
 use crate::skill::{path, skill};
 
+/// Returns what all files of a skill ask for.
+fn named(copy: &SkillCopy) -> Result<Vec<Dependencies>, RunError> {
+    dependencies(copy, copy.paths())
+}
+
 fn needs(name: &str, text: &str) -> String {
-    match dependencies(&skill(&[(name, text)])) {
+    match named(&skill(&[(name, text)])) {
         Ok(found) => match &*found {
             [] => String::new(),
             [found] => format!("{}: {}", found.installer, found.requirements.join(" ")),
@@ -34,7 +39,7 @@ fn packages_are_named_by_inline_metadata_and_package_files() {
     insta::assert_snapshot!(needs("a.py", "# /// script\n# ///\n"), @"");
     insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = 3\n# ///\n"), @"Packages that `a.py` needs are not understood: `dependencies` is not a list of texts");
     insta::assert_snapshot!(needs("package.json", r#"{"dependencies": {"left-pad": "^1.3.0"}, "devDependencies": {"x": "1"}}"#), @"npm: left-pad@^1.3.0");
-    insta::assert_snapshot!(needs("node_modules/x/package.json", r#"{"dependencies": {"y": "1"}}"#), @"");
+    insta::assert_snapshot!(needs("package.json", r#"{"dependencies": {"x": "git+https://example.com/x.git"}}"#), @"Packages that `package.json` needs are not understood: the version of `x` is not one of a registry");
     insta::assert_snapshot!(needs("package.json", r#"{"dependencies": []}"#), @"Packages that `package.json` needs are not understood: `dependencies` is not an object");
     insta::assert_snapshot!(needs("package.json", "{"), @"Packages that `package.json` needs are not understood: EOF while parsing an object at line 1 column 1");
 }
@@ -70,9 +75,9 @@ proptest! {
 fn packages_that_are_gone_are_said_and_no_run_starts() {
     let copy = skill(&[("a.py", "print()")]);
     let file = path("a.py");
-    let gone = skillfold_run::Packages::new(file.clone(), skillfold_run::Installer::Uv, "/nowhere");
+    let gone = Packages::new(file.clone(), Installer::Uv, "/nowhere");
     let run = Run::new(&copy, &file).with_options(
-        RunOptions::default().with_permissions(Permissions::default().with_packages(gone)),
+        RunOptions::default().with_permissions(Permissions::default().with_packages([gone])),
     );
     insta::assert_snapshot!(run.run().unwrap_err(), @"Packages of `a.py` are gone from /nowhere");
 }
@@ -93,14 +98,15 @@ fn prepare(copy: &SkillCopy, wanted: &Dependencies) -> Result<(Prepared, TempDir
 }
 
 fn prepare_all(copy: &SkillCopy) -> (Permissions, Vec<String>, Vec<TempDir>) {
-    let (mut permissions, mut installed) = (Permissions::default(), Vec::new());
+    let (mut packages, mut installed) = (Vec::new(), Vec::new());
     let mut folders = Vec::new();
-    for wanted in dependencies(copy).unwrap() {
+    for wanted in named(copy).unwrap() {
         let (prepared, folder) = prepare(copy, &wanted).unwrap();
-        permissions = permissions.with_packages(prepared.packages);
+        packages.push(prepared.packages);
         installed.extend(prepared.installed);
         folders.push(folder);
     }
+    let permissions = Permissions::default().with_packages(packages);
     (permissions, installed, folders)
 }
 
@@ -148,7 +154,7 @@ fn each_python_script_has_the_packages_it_names_and_cannot_change_them() {
 fn python_packages_without_a_wheel_or_for_another_python_are_refused() {
     let refused = |text: &str| {
         let copy = skill(&[("a.py", text)]);
-        let wanted = dependencies(&copy).unwrap().remove(0);
+        let wanted = named(&copy).unwrap().remove(0);
         prepare(&copy, &wanted).unwrap_err()
     };
     // It has a source distribution alone.
@@ -187,9 +193,43 @@ fn node_scripts_have_the_packages_and_no_script_of_a_package_file_has_run() {
 }
 
 #[test]
+fn packages_that_are_a_link_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/etc", folder.path().join("packages")).unwrap();
+    let copy = skill(&[("a.py", "print()")]);
+    let file = path("a.py");
+    let linked = Packages::new(file.clone(), Installer::Uv, folder.path());
+    let permissions = Permissions::default().with_packages([linked]);
+    let run =
+        Run::new(&copy, &file).with_options(RunOptions::default().with_permissions(permissions));
+    assert_eq!(run.run().unwrap_err().code(), "packages_not_installed");
+}
+
+#[test]
+#[ignore = "installs packages from the registries"]
+fn installer_sees_the_names_of_packages_and_nothing_else_of_the_skill() {
+    let script = "#!/usr/bin/env -S python3 -cprint('[\"code of the skill\"]')\n# /// script\n# dependencies = [\"six==1.17.0\"]\n# [tool.uv]\n# index-url = \"http://127.0.0.1:1/\"\n# [tool.uv.sources]\n# six = { url = \"http://127.0.0.1:1/six.whl\" }\n# ///\n";
+    let lock = r#"{"lockfileVersion": 3, "packages": {
+        "": {"dependencies": {"left-pad": "1.3.0", "hidden": "1"}},
+        "node_modules/left-pad": {"version": "1.3.0", "resolved": "http://127.0.0.1:1/left-pad.tgz"},
+        "node_modules/hidden": {"version": "1.0.0", "resolved": "git+ssh://127.0.0.1:1/hidden.git"}}}"#;
+    let package = r#"{"dependencies": {"left-pad": "1.3.0"}, "optionalDependencies": {"hidden": "1"},
+        "overrides": {"left-pad": "http://127.0.0.1:1/left-pad.tgz"}, "workspaces": ["."]}"#;
+    let copy = skill(&[
+        ("scripts/a.py", script),
+        ("package.json", package),
+        ("package-lock.json", lock),
+        ("scripts/a.mjs", ""),
+    ]);
+    let (_, mut installed, _folders) = prepare_all(&copy);
+    installed.sort();
+    assert_eq!(installed, ["left-pad 1.3.0", "six 1.17.0"]);
+}
+
+#[test]
 fn installer_that_is_missing_is_named() {
     let copy = skill(&[("a.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n")]);
-    let wanted = dependencies(&copy).unwrap().remove(0);
+    let wanted = named(&copy).unwrap().remove(0);
     let folder = tempfile::tempdir().unwrap();
     let missing = Prepare::new(&copy, &wanted)
         .with_options(RunOptions::default().with_search_path([PathBuf::from("/nowhere")]));

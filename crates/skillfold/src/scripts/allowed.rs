@@ -14,7 +14,7 @@ use skillfold_store::{Act, Approval};
 
 use crate::environment::Environment;
 use crate::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
-use crate::scripts::packages::{SkillPackages, delete_unused};
+use crate::scripts::packages::{self, SkillPackages};
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
 
@@ -86,10 +86,37 @@ impl AllowedSkills {
         }
     }
 
-    /// Returns the entry for a skill with exactly this content.
-    pub fn find(&self, digest: Digest) -> Option<&AllowedSkill> {
-        self.skills.iter().find(|skill| skill.digest == digest)
+    /// Returns the entry for a skill with exactly this content, by preference the one of its own folder.
+    pub fn find(&self, digest: Digest, folder: Option<&Path>) -> Option<&AllowedSkill> {
+        let same = || self.skills.iter().filter(|skill| skill.digest == digest);
+        let own = same().find(|skill| Some(&*skill.folder) == folder);
+        own.or_else(|| same().next())
     }
+}
+
+/// Deletes the packages that no entry uses any more, after the list was changed.
+fn delete_unused(environment: &Environment, before: &AllowedSkills) {
+    let after = AllowedSkills::load(environment);
+    // What an entry uses that is not understood is not known.
+    if !after.findings.is_empty() {
+        return;
+    }
+    let used = |packages: &SkillPackages| {
+        let mut entries = after.skills.iter();
+        entries.any(|skill| skill.packages.iter().any(|it| it.folder == packages.folder))
+    };
+    let old = before
+        .skills
+        .iter()
+        .flat_map(|skill| skill.packages.clone());
+    packages::delete(
+        environment,
+        &old.filter(|old| !used(old)).collect::<Vec<_>>(),
+    );
+    packages::delete_left(environment, |folder| {
+        let mut entries = after.skills.iter();
+        entries.any(|skill| skill.packages.iter().any(|it| it.folder == folder))
+    });
 }
 
 /// Adds a skill to the list, in the place of what was known of its folder.
@@ -129,21 +156,7 @@ pub(super) fn allow(
         folders.push(table);
         ListEdit::Changed
     })?;
-    let old = before
-        .skills
-        .iter()
-        .filter(|old| old.folder == skill.folder);
-    for packages in old.flat_map(|old| &old.packages) {
-        if !skill.packages.contains(packages) {
-            packages.delete(environment);
-        }
-    }
-    // What an entry uses that is not understood is not known.
-    if before.findings.is_empty() {
-        let others = before.skills.iter().chain([skill]);
-        let used: Vec<_> = others.flat_map(|skill| &skill.packages).collect();
-        delete_unused(environment, &used);
-    }
+    delete_unused(environment, &before);
     Ok(())
 }
 
@@ -171,10 +184,7 @@ pub fn disallow_skill(environment: &Environment, folder: &Path) -> Result<(), Er
     })?;
     match change {
         ListEdit::Changed => {
-            let gone = before.skills.iter().filter(|skill| skill.folder == folder);
-            for packages in gone.flat_map(|skill| &skill.packages) {
-                packages.delete(environment);
-            }
+            delete_unused(environment, &before);
             Ok(())
         }
         ListEdit::Unchanged => Err(not_found()),

@@ -22,11 +22,12 @@ use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::read::parse;
 use skillfold_core::source::SKILL_FILE;
+use skillfold_core::text::ellipsize;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
     Accept, Cancel, Dependencies, Help, Layer, Prepare, Run, RunError, RunErrorKind, RunOptions,
-    SYSTEM_FOLDERS, Scripts, SkillCopy,
+    SYSTEM_FOLDERS, Scripts, SkillCopy, layers,
 };
 use skillfold_store::Approval;
 
@@ -47,8 +48,11 @@ const NOT_ALLOWED: &str = "The user has not allowed its scripts and tools, or it
 /// Maximum files that a question lists.
 const MAX_LISTED: usize = 20;
 
+/// Maximum characters of what a skill asks for, in a question.
+const MAX_ASKED: usize = 200;
+
 /// A copy of a skill that can run, with what it asks for and what the user granted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RunnableSkill {
     id: String,
     folder: Option<PathBuf>,
@@ -88,11 +92,13 @@ impl Skills {
         };
         let asked = AskedPermissions::of(&manifest);
         let granted = asked.lines();
-        let allowed = AllowedSkills::load(environment).find(digest).cloned();
+        let real_dir = entry.real_dir();
+        let known = AllowedSkills::load(environment);
+        let allowed = known.find(digest, real_dir.as_deref()).cloned();
         let allowed = allowed.filter(|allowed| allowed.granted == granted);
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
-            folder: entry.real_dir(),
+            folder: real_dir,
             digest,
             declared: manifest.script_paths().collect(),
             toolsets: manifest
@@ -117,57 +123,79 @@ impl Skills {
         Ok(skill)
     }
 
-    /// Installs the packages that the scripts of a skill name, in the box, and grants them to it. Call it only for somebody
-    /// who has decided that; [`allow`](Self::allow) remembers it. `observer` receives what the installers say, line by line.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the packages cannot be installed.
-    pub fn prepare(
-        &self,
-        skill: &mut RunnableSkill,
-        mut observer: impl FnMut(&str),
-    ) -> Result<(), ScriptError> {
-        let environment = self.environment();
-        let mut installed = Vec::new();
-        for wanted in skill.dependencies()? {
-            let prepare = Prepare::new(&skill.copy, &wanted)
-                .with_options(skill.options.clone())
-                .with_observer(&mut observer);
-            match packages::install(environment, skill.digest, &wanted, prepare) {
-                Ok(packages) => installed.push(packages),
-                Err(error) => {
-                    for packages in &installed {
-                        packages.delete(environment);
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(skill.grant_packages(installed)?)
-    }
-
-    /// Allows a skill to run with everything that it asks for, and remembers its tools and packages. `approval` says who allows it.
+    /// Allows a skill to run with everything that it asks for. Its toolsets are started in the box, to learn and remember their
+    /// tools. `approval` says who allows it.
     ///
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept, or the skill is
-    /// not in a folder.
+    /// not in a folder; then nothing is started. Others if a toolset cannot be loaded, or two tools would have the same name.
     pub fn allow(
         &self,
         skill: &RunnableSkill,
-        tools: Vec<SkillTool>,
         approval: &Approval,
-    ) -> Result<AllowedSkill, Error> {
+    ) -> Result<AllowedSkill, ScriptError> {
+        let folder = self.check_approval(skill, approval)?;
+        self.remember(skill, folder, approval)
+    }
+
+    /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the box. `observer`
+    /// receives what the installers say, line by line.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`allow`](Self::allow), and if the packages cannot be installed.
+    pub fn allow_with_packages(
+        &self,
+        skill: &RunnableSkill,
+        approval: &Approval,
+        mut observer: impl FnMut(&str),
+    ) -> Result<AllowedSkill, ScriptError> {
+        let folder = self.check_approval(skill, approval)?;
+        let environment = self.environment();
+        let mut installed = Vec::new();
+        let allow = || {
+            for wanted in skill.dependencies()? {
+                let prepare = Prepare::new(&skill.copy, &wanted)
+                    .with_options(skill.options.clone())
+                    .with_observer(&mut observer);
+                let packages = packages::install(environment, skill.digest, &wanted, prepare)?;
+                installed.push(packages);
+            }
+            let mut skill = skill.clone();
+            skill.grant_packages(installed.clone())?;
+            self.remember(&skill, folder, approval)
+        };
+        let allowed = allow();
+        if allowed.is_err() {
+            packages::delete(environment, &installed);
+        }
+        allowed
+    }
+
+    /// Checks an approval before anything of the skill is started, and returns the folder of the skill.
+    fn check_approval(&self, skill: &RunnableSkill, approval: &Approval) -> Result<PathBuf, Error> {
         let Some(folder) = skill.folder.clone() else {
             let rule = "It is not in a folder; the program that brings it decides what it may run";
             return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule));
         };
+        let granted = skill.asked.lines();
+        self.store()?
+            .check_allowance(skill.digest, &granted, approval)?;
+        Ok(folder)
+    }
+
+    fn remember(
+        &self,
+        skill: &RunnableSkill,
+        folder: PathBuf,
+        approval: &Approval,
+    ) -> Result<AllowedSkill, ScriptError> {
         let allowed = AllowedSkill {
             folder,
             digest: skill.digest,
             granted: skill.asked.lines(),
-            tools,
+            tools: skill.list_tools()?,
             packages: skill.packages.clone(),
         };
         allowed::allow(self.environment(), &allowed, &self.store()?, approval)?;
@@ -225,6 +253,9 @@ impl Skills {
         };
         let key = PoolKey {
             digest: skill.digest,
+            packages: (skill.packages.iter())
+                .map(|packages| packages.folder.clone())
+                .collect(),
             toolset: known.toolset.clone(),
         };
         let load = |cancel| skill.load_toolset(&known.toolset, cancel);
@@ -276,13 +307,29 @@ impl RunnableSkill {
         skillfold_run::help(&self.copy, script, self.options.clone())
     }
 
-    /// Returns the packages that the skill's files name.
+    /// Returns the packages that the skill's scripts and toolsets name.
     ///
     /// # Errors
     ///
     /// Fails if a file names them in a way that is not understood.
     pub fn dependencies(&self) -> Result<Vec<Dependencies>, RunError> {
-        skillfold_run::dependencies(&self.copy)
+        let scripts = self.scripts().scripts.into_iter();
+        let mut files: Vec<ResourcePath> = scripts.map(|script| script.path).collect();
+        let toolsets = self.toolsets.iter().filter_map(|toolset| {
+            let reference: ToolsetRef = toolset.parse().ok()?;
+            reference.resolve(&self.copy).ok()
+        });
+        for toolset in toolsets {
+            // The definitions of tools name scripts.
+            let text = String::from_utf8_lossy(self.copy.file(&toolset).unwrap_or_default());
+            let named = self
+                .copy
+                .paths()
+                .filter(|path| text.contains(path.as_str()));
+            files.extend(named.cloned());
+            files.push(toolset);
+        }
+        skillfold_run::dependencies(&self.copy, &files)
     }
 
     /// Returns the packages that were installed for the skill.
@@ -292,9 +339,10 @@ impl RunnableSkill {
 
     /// Returns the packages that a script names and that are not installed for it.
     pub fn missing_packages(&self, script: &ResourcePath) -> Vec<String> {
-        let wanted = skillfold_run::script_dependencies(&self.copy, script);
-        let Ok(Some(wanted)) = wanted else {
-            return Vec::new();
+        let wanted = match skillfold_run::script_dependencies(&self.copy, script) {
+            Ok(Some(wanted)) => wanted,
+            Ok(None) => return Vec::new(),
+            Err(error) => return vec![error.to_string()],
         };
         let is_installed = (self.packages.iter()).any(|it| it.file == wanted.file.as_str());
         if is_installed {
@@ -305,13 +353,10 @@ impl RunnableSkill {
     }
 
     fn grant_packages(&mut self, packages: Vec<SkillPackages>) -> Result<(), Error> {
-        for packages in &packages {
-            if let Some(granted) = packages.granted()? {
-                let permissions = self.options.permissions().clone();
-                let permissions = permissions.with_packages(granted);
-                self.options = self.options.clone().with_permissions(permissions);
-            }
-        }
+        let granted: Vec<_> =
+            (packages.iter().map(SkillPackages::granted)).collect::<Result<_, _>>()?;
+        let permissions = self.options.permissions().clone().with_packages(granted);
+        self.options = self.options.clone().with_permissions(permissions);
         self.packages = packages;
         Ok(())
     }
@@ -338,8 +383,21 @@ impl RunnableSkill {
         if files.len() > MAX_LISTED {
             let _ = writeln!(text, "- and {} more", files.len() - MAX_LISTED);
         }
-        for asked in self.asked.lines() {
-            let _ = writeln!(text, "It asks for {asked}.");
+        let asked = self.asked.lines();
+        for asked in asked.iter().take(MAX_LISTED) {
+            let _ = writeln!(text, "It asks for {}.", ellipsize(asked, MAX_ASKED));
+        }
+        if asked.len() > MAX_LISTED {
+            let _ = writeln!(
+                text,
+                "It asks for {} things more.",
+                asked.len() - MAX_LISTED
+            );
+        }
+        for state in layers().layers {
+            if let Some(why) = &state.missing {
+                let _ = writeln!(text, "The box lacks {}: {why}.", state.layer);
+            }
         }
         text
     }
@@ -375,16 +433,18 @@ impl RunnableSkill {
         Run::new(&self.copy, script).with_options(self.options.clone())
     }
 
-    /// Starts the skill's toolsets in the box, with everything that it asks for, and returns their tools. Call it only for
-    /// somebody who has decided to allow the skill.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a toolset cannot be loaded, or two tools would have the same name.
-    pub fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
+    /// Sets the token that ends what is run of it.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.options = self.options.with_cancel(cancel);
+        self
+    }
+
+    /// Starts the skill's toolsets in the box, with everything that it asks for, and returns their tools.
+    fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
         let mut tools: Vec<SkillTool> = Vec::new();
         for toolset in &self.toolsets {
-            let loaded = self.load_toolset(toolset, Cancel::default())?;
+            let loaded = self.load_toolset(toolset, self.options.cancel().clone())?;
             for spec in loaded.tools() {
                 if let Some(other) = tools.iter().find(|tool| tool.name == spec.name) {
                     let message = format!(

@@ -29,6 +29,8 @@ const UNUSED_AFTER: Duration = Duration::from_secs(3600);
 pub struct SkillPackages {
     /// The file that names them: a Python script, or a `package.json`.
     pub file: String,
+    /// Who installed them.
+    installer: KnownInstaller,
     /// The folder in which they are.
     pub folder: PathBuf,
     /// Each with its version, such as `requests 2.32.5`.
@@ -41,10 +43,10 @@ impl SkillPackages {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if others may write to the folder.
-    pub(super) fn granted(&self) -> Result<Option<Packages>, Error> {
-        let Ok(file) = self.file.parse() else {
-            return Ok(None);
-        };
+    pub(super) fn granted(&self) -> Result<Packages, Error> {
+        let file = self.file.parse();
+        let file =
+            file.map_err(|_| Error::invalid(&self.file, "It is no path inside the skill"))?;
         if let Some(why) = other_writer(&self.folder) {
             let folder = self.folder.to_string_lossy();
             let rule = "Packages of a skill are in a folder that only you write to";
@@ -54,20 +56,33 @@ impl SkillPackages {
                 rule,
             ));
         }
-        let installer = if self.file.ends_with("package.json") {
-            Installer::Npm
-        } else {
-            Installer::Uv
-        };
-        Ok(Some(Packages::new(file, installer, &self.folder)))
+        Ok(Packages::new(file, self.installer.into(), &self.folder))
     }
+}
 
-    /// Deletes the folder, as far as that is possible.
-    pub(super) fn delete(&self, environment: &Environment) {
-        let ours = packages_folder(environment).ok();
-        if self.folder.parent() == ours.as_deref() {
-            let _ = fs::remove_dir_all(&self.folder);
+/// Who installed packages, as the list names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KnownInstaller {
+    Uv,
+    Npm,
+}
+
+impl From<KnownInstaller> for Installer {
+    fn from(known: KnownInstaller) -> Self {
+        match known {
+            KnownInstaller::Uv => Self::Uv,
+            KnownInstaller::Npm => Self::Npm,
         }
+    }
+}
+
+/// Deletes packages, as far as that is possible.
+pub(super) fn delete(environment: &Environment, packages: &[SkillPackages]) {
+    let ours = packages_folder(environment).ok();
+    let folders = packages.iter().map(|packages| &packages.folder);
+    for folder in folders.filter(|folder| folder.parent() == ours.as_deref()) {
+        let _ = fs::remove_dir_all(folder);
     }
 }
 
@@ -77,7 +92,7 @@ impl SkillPackages {
     clippy::disallowed_methods,
     reason = "it looks at the engine's own folders, and follows no link"
 )]
-pub(super) fn delete_unused(environment: &Environment, used: &[&SkillPackages]) {
+pub(super) fn delete_left(environment: &Environment, is_used: impl Fn(&Path) -> bool) {
     let Ok(folder) = packages_folder(environment) else {
         return;
     };
@@ -91,7 +106,7 @@ pub(super) fn delete_unused(environment: &Environment, used: &[&SkillPackages]) 
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if !used.iter().any(|packages| packages.folder == path) && is_old(&entry) {
+        if !is_used(&path) && is_old(&entry) {
             let _ = fs::remove_dir_all(path);
         }
     }
@@ -113,6 +128,10 @@ pub(super) fn install(
     match (installed, closed) {
         (Ok(Prepared { installed, .. }), Ok(())) => Ok(SkillPackages {
             file: wanted.file.to_string(),
+            installer: match wanted.installer {
+                Installer::Npm => KnownInstaller::Npm,
+                _ => KnownInstaller::Uv,
+            },
             folder,
             installed,
         }),

@@ -24,6 +24,9 @@ pub struct ScriptList {
     pub unusable: Vec<UnusableScriptView>,
     /// The packages that its files name.
     pub packages: Vec<ScriptPackagesView>,
+    /// Why the packages that it names are not understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packages_error: Option<String>,
     /// Its toolsets, as it names them.
     pub toolsets: Vec<String>,
     /// The tools of its toolsets; known once it is allowed.
@@ -111,6 +114,7 @@ impl ScriptList {
                     reason: unusable.reason.to_owned(),
                 })
                 .collect(),
+            packages_error: skill.dependencies().err().map(|error| error.to_string()),
             packages: (skill.dependencies().unwrap_or_default().into_iter())
                 .map(|wanted| ScriptPackagesView {
                     installed: (skill.packages().iter())

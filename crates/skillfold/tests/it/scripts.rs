@@ -76,9 +76,8 @@ impl User {
 
 fn allow(skills: &Skills) {
     let skill = skills.runnable("pdf").unwrap();
-    let tools = skill.list_tools().unwrap();
     let approval = Approval::by_host("anna");
-    skills.allow(&skill, tools, &approval).unwrap();
+    skills.allow(&skill, &approval).unwrap();
 }
 
 fn session(skills: &Skills) -> Session {
@@ -378,9 +377,9 @@ Let the skill `pdf` run its scripts and tools, in a box, while it is unchanged?
 - toolsets/tools.json:tools
 It asks for the variable PDF_TOKEN.
 ");
-    let by_client = || skills.allow(&skill, Vec::new(), &Approval::by_client("editor"));
+    let by_client = || skills.allow(&skill, &Approval::by_client("editor"));
     let refused = by_client().unwrap_err();
-    assert_eq!(refused.refusal(), Some(Refusal::Approval));
+    assert_eq!(refused.failure().refusal, Some("approval"));
     assert!(!skills.clients_may_ask());
     // Nor does a client decide that it may ask.
     skills
@@ -409,7 +408,7 @@ It asks for the variable PDF_TOKEN.
         .unwrap();
     skills.let_clients_ask(true, &anna).unwrap();
     strict
-        .allow(&skill, Vec::new(), &Approval::by_client("editor"))
+        .allow(&skill, &Approval::by_client("editor"))
         .unwrap_err();
 }
 

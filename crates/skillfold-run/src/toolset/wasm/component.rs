@@ -1,6 +1,7 @@
 //! From the bytes of a file to a component that can be instantiated.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,7 +81,11 @@ pub(super) fn prepare(
     ToolsetPre::new(component).map_err(invalid)
 }
 
-/// Compiles in a thread of its own, which is left behind if it takes too long: a compiler cannot be interrupted.
+/// Held by the one thread that compiles.
+static COMPILER: Mutex<()> = Mutex::new(());
+
+/// Compiles in a thread of its own, which is left behind if it takes too long: a compiler cannot be interrupted. The next
+/// compilation waits for it, so that there is never more than one.
 fn compile(
     runtime: &'static Runtime,
     bytes: Vec<u8>,
@@ -88,9 +93,14 @@ fn compile(
     deadline: Instant,
 ) -> Result<Component, Unusable> {
     let (sender, receiver) = sync_channel(1);
+    let is_wanted = Arc::new(());
+    let asked = Arc::downgrade(&is_wanted);
     let compile = move || {
+        let _turn = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody receives after the deadline.
-        let _ = sender.send(Component::new(&runtime.engine, bytes));
+        if asked.strong_count() > 0 {
+            let _ = sender.send(Component::new(&runtime.engine, bytes));
+        }
     };
     let thread = thread::Builder::new().stack_size(STACK).spawn(compile);
     thread.map_err(|error| Unusable::Invalid(format!("no thread can be started: {error}")))?;

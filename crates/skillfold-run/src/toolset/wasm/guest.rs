@@ -114,7 +114,7 @@ fn enter<R>(
     max_bytes: usize,
     run: impl FnOnce(&mut Store<State>) -> wasmtime::Result<R>,
 ) -> Result<R, GuestFailure> {
-    store.data_mut().set_deadline(deadline);
+    store.data_mut().begin_call(deadline);
     if let Some(interruption) = store.data_mut().interrupt() {
         return Err(failure(store, Why::Interrupted(interruption)));
     }

@@ -48,8 +48,11 @@ impl State {
         }
     }
 
-    pub(super) fn set_deadline(&mut self, deadline: Instant) {
+    /// Begins a call that must have ended by a deadline.
+    pub(super) fn begin_call(&mut self, deadline: Instant) {
         self.deadline = deadline;
+        // What a call before was refused is not why this one fails.
+        self.memory.is_refused = false;
     }
 
     /// Returns why the component must end, if it must.
