@@ -297,6 +297,8 @@ impl<'a> Prepare<'a> {
             },
             End::Exited(_) => {
                 let text = outcome.stderr_text();
+                let lines: Vec<&str> = text.lines().map(str::trim).collect();
+                let text = lines.join(" ");
                 let text = text.trim();
                 let last = text.len().saturating_sub(MAX_COMPLAINT);
                 let from = (last..text.len()).find(|at| text.is_char_boundary(*at));

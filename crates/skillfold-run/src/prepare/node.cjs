@@ -6,9 +6,10 @@ const path = require("node:path");
 const [file, npm, folder] = process.argv.slice(2);
 const lock = "package-lock.json";
 const own = path.join(path.dirname(file), lock);
-fs.copyFileSync(file, path.join(folder, "package.json"));
+// The mode is not copied: npm writes to these files.
+fs.writeFileSync(path.join(folder, "package.json"), fs.readFileSync(file));
 if (fs.existsSync(own)) {
-  fs.copyFileSync(own, path.join(folder, lock));
+  fs.writeFileSync(path.join(folder, lock), fs.readFileSync(own));
 }
 const cache = path.join(folder, "cache");
 const options = [
@@ -16,8 +17,7 @@ const options = [
   // A repository is installed by a program that settings in it can name.
   "--allow-git=none",
   "--git=/nonexistent",
-  "--userconfig=/dev/null",
-  "--globalconfig=/dev/null",
+  "--globalconfig=/nonexistent",
   "--omit=dev",
   "--no-audit",
   "--no-fund",
