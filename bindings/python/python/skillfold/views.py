@@ -1203,6 +1203,8 @@ class ScriptList(View):
     """The digest of what was looked at."""
     packages: list[ScriptPackages]
     """The packages that its files name."""
+    packages_error: str | None
+    """Why the packages that it names are not understood."""
     scripts: list[Script]
     """Its scripts."""
     skill_id: str
@@ -2333,6 +2335,7 @@ ScriptList._fields = {
     "asks": (None, None),
     "digest": (None, None),
     "packages": (None, ScriptPackages),
+    "packages_error": (None, None),
     "scripts": (None, Script),
     "skill_id": (None, None),
     "tools": (None, SkillTool),
