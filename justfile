@@ -168,6 +168,10 @@ box:
     BOX_RUNS=1000 cargo nextest run --workspace --no-capture -E 'package(skillfold-run)'
     cargo run --release -p skillfold-bench -- run
 
+# Compare a call of a WebAssembly tool with the same function called natively
+wasm-bench *options:
+    cargo run --release -p skillfold-bench --features wasm -- wasm {{options}}
+
 # An agent proposes a change over MCP, a person reviews it in a real terminal; `--update` writes the screens
 improve *options:
     cargo build --release -p skillfold-cli
