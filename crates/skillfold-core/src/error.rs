@@ -143,13 +143,14 @@ impl Error {
         error
     }
 
-    /// Creates an error for something that a rule forbids to open, write, trust or accept; `rule` states the rule as a sentence.
+    /// Creates an error for something that a rule forbids to open, write, trust, accept, run or approve; `rule` states the rule as a sentence.
     pub fn refused(what: impl AsRef<str>, refusal: Refusal, rule: &'static str) -> Self {
         let action = match refusal {
             Refusal::Write => "write",
             Refusal::Trust => "trust",
             Refusal::Accept => "accept",
             Refusal::NotAllowed => "run",
+            Refusal::Approval => "approve",
             _ => "open",
         };
         let message = format!("Refused to {action} `{}`", what.as_ref());

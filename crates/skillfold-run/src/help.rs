@@ -72,6 +72,13 @@ pub fn help(copy: &SkillCopy, path: &ResourcePath, options: RunOptions) -> Resul
     Help::at_head(copy, path)
 }
 
+/// Returns what follows the inline metadata at the head of a Python script.
+fn without_metadata(body: &str) -> &str {
+    let metadata = body.strip_prefix("# /// script\n");
+    let rest = metadata.and_then(|metadata| metadata.split_once("\n# ///\n"));
+    rest.map_or(body, |(_, rest)| rest.trim_start())
+}
+
 /// Returns the comment or the documentation string at the head of a script.
 pub(crate) fn head(text: &str) -> String {
     let text = truncate_bytes(text, MAX_BYTES);
@@ -79,7 +86,7 @@ pub(crate) fn head(text: &str) -> String {
         Some(rest) => rest.split_once('\n').map_or("", |(_, body)| body),
         None => text,
     };
-    let body = body.trim_start();
+    let body = without_metadata(body.trim_start());
     for quote in QUOTES {
         if let Some((documentation, _)) = body
             .strip_prefix(quote)

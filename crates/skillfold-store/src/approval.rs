@@ -178,7 +178,7 @@ pub(crate) fn check(
     requirement: Requirement,
     what: &str,
 ) -> Result<RecordedApproval, Error> {
-    let refused = |rule| Err(Error::refused("approval", Refusal::Approval, rule));
+    let refused = |rule| Err(Error::refused("the change", Refusal::Approval, rule));
     if approval.how == ApprovedBy::Client {
         return refused("A client cannot approve this; approve it at a terminal");
     }
@@ -233,7 +233,7 @@ pub(crate) fn check_proofs(
 ) -> Result<CheckedProofs, Error> {
     let Some(key) = key(root, passphrase)? else {
         let rule = "It is not the passphrase; try again";
-        return Err(Error::refused("proofs", Refusal::Approval, rule));
+        return Err(Error::refused("the proofs", Refusal::Approval, rule));
     };
     let mut checked = CheckedProofs::default();
     let decided = |record: &&Record| matches!(record.event, Event::ClientsMayAsk { .. });
@@ -295,7 +295,7 @@ pub(crate) fn has_passphrase(root: &WriteRoot) -> Result<bool, Error> {
 pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Error> {
     let Some(file) = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)? else {
         let rule = "No passphrase is set; set one with `skillfold passphrase`";
-        return Err(Error::refused("approval", Refusal::Approval, rule));
+        return Err(Error::refused("the change", Refusal::Approval, rule));
     };
     let stored: StoredPassphrase = serde_json::from_slice(file.bytes())
         .map_err(|error| Error::invalid(PASSPHRASE_FILE, error.to_string()))?;

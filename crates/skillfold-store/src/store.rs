@@ -106,7 +106,7 @@ impl Store {
         if approval.how() == ApprovedBy::Client {
             if !self.clients_may_ask()? {
                 let rule = "No person has let clients ask; allow the skill at a terminal";
-                return Err(Error::refused("approval", Refusal::Approval, rule));
+                return Err(Error::refused("the run", Refusal::Approval, rule));
             }
             return Ok(approval.recorded());
         }

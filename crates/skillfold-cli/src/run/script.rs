@@ -39,6 +39,8 @@ pub(crate) fn run(
     let path: ResourcePath = script
         .parse()
         .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+    // Before the user is asked.
+    skill.check_script(&path).map_err(ScriptError::from)?;
     if options.usage {
         return usage(&skill, &path, output);
     }

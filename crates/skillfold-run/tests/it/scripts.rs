@@ -275,7 +275,13 @@ fn an_interpreter_outside_the_system_runs() {
 fn help_is_what_the_script_prints_or_its_head() {
     let printed = "import argparse\nargparse.ArgumentParser(prog='fill').parse_args()\n";
     let head = "#!/bin/sh\n# Fills in forms.\n#\n# Usage: fill FILE\nexit 3\n";
-    let copy = skill(&[("scripts/a.py", printed), ("scripts/b.sh", head)]);
+    let metadata =
+        "# /// script\n# dependencies = []\n# ///\n\n'''Counts.'''\nraise SystemExit(1)\n";
+    let copy = skill(&[
+        ("scripts/a.py", printed),
+        ("scripts/b.sh", head),
+        ("scripts/c.py", metadata),
+    ]);
     let help = |name: &str| {
         let script = path(name);
         skillfold_run::help(&copy, &script, RunOptions::default()).unwrap()
@@ -283,4 +289,5 @@ fn help_is_what_the_script_prints_or_its_head() {
     assert!(help("scripts/a.py").text().starts_with("usage: fill [-h]"));
     let expected = Help::Head("Fills in forms.\n\nUsage: fill FILE".to_owned());
     assert_eq!(help("scripts/b.sh"), expected);
+    assert_eq!(help("scripts/c.py").text(), "Counts.");
 }

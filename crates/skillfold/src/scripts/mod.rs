@@ -295,6 +295,15 @@ impl RunnableSkill {
         skillfold_run::scripts(&self.copy, self.declared.iter().map(ResourcePath::as_str))
     }
 
+    /// Returns whether a file of the skill is a script, or why it is none.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_a_script` if the skill has no such file or no program is known that runs it.
+    pub fn check_script(&self, script: &ResourcePath) -> Result<(), RunError> {
+        skillfold_run::script(&self.copy, script).map(|_| ())
+    }
+
     /// Returns how a script is used: what it prints for `--help` if it may run, else the comment at its head.
     ///
     /// # Errors
