@@ -94,7 +94,7 @@ def number(value):
     first, *rest = value.split(" ")
     result = Decimal(first)
     for sign, operand in zip(rest[::2], rest[1::2], strict=True):
-        result = {"*": Decimal.__mul__, "/": Decimal.__truediv__}[sign](result, Decimal(operand))
+        result = {"*": Decimal.__mul__, "/": Decimal.__truediv__, "+": Decimal.__add__}[sign](result, Decimal(operand))
     return significant(result, 3)
 
 
