@@ -17,7 +17,8 @@ const MAX_BYTES: usize = 1024 * 1024;
 const MAX_REQUIREMENTS: usize = 200;
 
 /// Who installs packages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Installer {
     /// `uv`, for Python.

@@ -207,10 +207,8 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
         Ok(wanted) => {
             for wanted in wanted {
                 let names = wanted.requirements.join(", ");
-                let installed = skill.packages().iter();
-                let is_installed = installed
-                    .clone()
-                    .any(|packages| packages.file == wanted.file.as_str());
+                let mut installed = skill.packages().iter();
+                let is_installed = installed.any(|it| it.file == wanted.file.as_str());
                 let state = if is_installed {
                     "installed"
                 } else {

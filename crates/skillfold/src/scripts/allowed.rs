@@ -101,22 +101,14 @@ fn delete_unused(environment: &Environment, before: &AllowedSkills) {
     if !after.findings.is_empty() {
         return;
     }
-    let used = |packages: &SkillPackages| {
-        let mut entries = after.skills.iter();
-        entries.any(|skill| skill.packages.iter().any(|it| it.folder == packages.folder))
+    let listed = |list: &AllowedSkills| -> Vec<SkillPackages> {
+        let all = list.skills.iter().flat_map(|skill| &skill.packages);
+        all.cloned().collect()
     };
-    let old = before
-        .skills
-        .iter()
-        .flat_map(|skill| skill.packages.clone());
-    packages::delete(
-        environment,
-        &old.filter(|old| !used(old)).collect::<Vec<_>>(),
-    );
-    packages::delete_left(environment, |folder| {
-        let mut entries = after.skills.iter();
-        entries.any(|skill| skill.packages.iter().any(|it| it.folder == folder))
-    });
+    let (old, used) = (listed(before), listed(&after));
+    let is_used = |folder: &Path| used.iter().any(|packages| packages.folder == folder);
+    packages::delete(environment, old.iter().filter(|old| !is_used(&old.folder)));
+    packages::delete_left(environment, is_used);
 }
 
 /// Adds a skill to the list, in the place of what was known of its folder.

@@ -30,7 +30,7 @@ pub struct SkillPackages {
     /// The file that names them: a Python script, or a `package.json`.
     pub file: String,
     /// Who installed them.
-    installer: KnownInstaller,
+    pub installer: Installer,
     /// The folder in which they are.
     pub folder: PathBuf,
     /// Each with its version, such as `requests 2.32.5`.
@@ -56,31 +56,17 @@ impl SkillPackages {
                 rule,
             ));
         }
-        Ok(Packages::new(file, self.installer.into(), &self.folder))
-    }
-}
-
-/// Who installed packages, as the list names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KnownInstaller {
-    Uv,
-    Npm,
-}
-
-impl From<KnownInstaller> for Installer {
-    fn from(known: KnownInstaller) -> Self {
-        match known {
-            KnownInstaller::Uv => Self::Uv,
-            KnownInstaller::Npm => Self::Npm,
-        }
+        Ok(Packages::new(file, self.installer, &self.folder))
     }
 }
 
 /// Deletes packages, as far as that is possible.
-pub(super) fn delete(environment: &Environment, packages: &[SkillPackages]) {
+pub(super) fn delete<'a>(
+    environment: &Environment,
+    packages: impl IntoIterator<Item = &'a SkillPackages>,
+) {
     let ours = packages_folder(environment).ok();
-    let folders = packages.iter().map(|packages| &packages.folder);
+    let folders = packages.into_iter().map(|packages| &packages.folder);
     for folder in folders.filter(|folder| folder.parent() == ours.as_deref()) {
         let _ = fs::remove_dir_all(folder);
     }
@@ -128,10 +114,7 @@ pub(super) fn install(
     match (installed, closed) {
         (Ok(Prepared { installed, .. }), Ok(())) => Ok(SkillPackages {
             file: wanted.file.to_string(),
-            installer: match wanted.installer {
-                Installer::Npm => KnownInstaller::Npm,
-                _ => KnownInstaller::Uv,
-            },
+            installer: wanted.installer,
             folder,
             installed,
         }),
