@@ -39,14 +39,14 @@ build() {
     std="$(rustc --print sysroot)/lib/rustlib/src/rust"
     commit="$(rustc -vV | sed -n 's/^commit-hash: //p')"
     export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$crates=registry"$'\x1f'"--remap-path-prefix=$std=/rustc/$commit"
-    cargo build --locked --profile dist --package skillfold-cli --target "$target"
+    cargo build --locked --release --package skillfold-cli --target "$target"
 }
 
 # The manual has a page for the command and one for each subcommand that this page refers to.
 fill_folder() {
     rm -rf dist/skillfold-*-"$target"*
     mkdir -p "$folder/completions" "$folder/man"
-    cp "${CARGO_TARGET_DIR:-target}/$target/dist/$program" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder"
+    cp "${CARGO_TARGET_DIR:-target}/$target/release/$program" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder"
     local command="$folder/$program" subcommand
     "$command" completions bash >"$folder/completions/skillfold.bash"
     "$command" completions zsh >"$folder/completions/_skillfold"

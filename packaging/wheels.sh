@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-profile="${PROFILE:-dist}"
+profile="${PROFILE:-release}"
 tools="${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-wheels"
 target_folder="${CARGO_TARGET_DIR:-target}"
 all=(
