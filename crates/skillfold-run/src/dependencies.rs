@@ -1,4 +1,4 @@
-//! What a skill's scripts need besides the skill: inline metadata of Python scripts, and `package.json`.
+//! What a skill's scripts need besides the skill: inline metadata of Python scripts, `package.json`, and imports.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,6 +8,7 @@ use skillfold_core::name::ResourcePath;
 
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
+use crate::imports;
 use crate::interpreter::{self, candidates};
 
 /// Maximum bytes of a file in which packages are named.
@@ -47,9 +48,9 @@ impl fmt::Display for Installer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependencies {
-    /// The Python script with inline metadata, or the `package.json`.
+    /// The Python script with inline metadata, the `package.json`, or the file that imports packages.
     pub file: ResourcePath,
-    /// The packages as the file names them, such as `requests>=2`.
+    /// The packages as the file names them, such as `requests>=2`; those that are imported, as `zod@latest`.
     pub requirements: Vec<String>,
     /// Who installs them.
     pub installer: Installer,
@@ -72,7 +73,8 @@ pub fn dependencies<'a>(
     found.filter_map(Result::transpose).collect()
 }
 
-/// Returns what a script asks for: by its own inline metadata, or by the nearest `package.json` above it.
+/// Returns what a script asks for: by its own inline metadata, by the nearest `package.json` above it, or, in JavaScript and
+/// TypeScript without one, by its imports.
 ///
 /// # Errors
 ///
@@ -89,7 +91,7 @@ pub fn script_dependencies(
 
 /// Returns the file that says what a script needs.
 pub(crate) fn dependency_file(copy: &SkillCopy, script: &ResourcePath) -> Option<ResourcePath> {
-    if is_python(copy, script) {
+    if is_run_by(copy, script, interpreter::is_python) {
         return Some(script.clone());
     }
     let mut folder = script.as_str();
@@ -104,14 +106,14 @@ pub(crate) fn dependency_file(copy: &SkillCopy, script: &ResourcePath) -> Option
             return Some(path);
         }
         if folder.is_empty() {
-            return None;
+            return is_run_by(copy, script, interpreter::is_javascript).then(|| script.clone());
         }
     }
 }
 
 fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, RunError> {
     let bytes = copy.file(path).unwrap_or_default();
-    let (requirements, installer) = if is_python(copy, path) {
+    let (requirements, installer) = if is_run_by(copy, path, interpreter::is_python) {
         match inline_metadata(bytes) {
             Some(text) => (python_packages(path, &text)?, Installer::Uv),
             None => return Ok(None),
@@ -119,7 +121,7 @@ fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, R
     } else if is_package_file(path) {
         (node_packages(path, bytes)?, Installer::Npm)
     } else {
-        return Ok(None);
+        (imported_packages(copy, bytes), Installer::Npm)
     };
     if requirements.len() > MAX_REQUIREMENTS {
         let why = format!("it names more than {MAX_REQUIREMENTS} packages");
@@ -132,10 +134,10 @@ fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, R
     }))
 }
 
-fn is_python(copy: &SkillCopy, path: &ResourcePath) -> bool {
+fn is_run_by(copy: &SkillCopy, path: &ResourcePath, is_program: fn(&str) -> bool) -> bool {
     let interpreters = candidates(path, copy.file(path).unwrap_or_default());
     let first = interpreters.first();
-    first.is_some_and(|first| interpreter::is_python(&first.program))
+    first.is_some_and(|first| is_program(&first.program))
 }
 
 fn is_package_file(path: &ResourcePath) -> bool {
@@ -210,6 +212,20 @@ fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunEr
         )),
     };
     list.iter().map(package).collect()
+}
+
+/// Returns the packages that a file imports and that the skill does not bring along.
+fn imported_packages(copy: &SkillCopy, bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let is_own = |name: &str| {
+        let folder = format!("node_modules/{name}/");
+        copy.paths().any(|path| path.as_str().contains(&folder))
+    };
+    let names = imports::packages(&text).into_iter();
+    names
+        .filter(|name| !is_own(name))
+        .map(|name| format!("{name}@latest"))
+        .collect()
 }
 
 fn invalid(path: &ResourcePath, why: &str) -> RunError {

@@ -115,6 +115,13 @@ impl RunError {
         }
     }
 
+    /// Sets what to do about it, for a host that knows more.
+    #[must_use]
+    pub fn with_hint(mut self, hint: &str) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> RunErrorKind {
         self.kind

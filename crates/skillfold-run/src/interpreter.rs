@@ -65,6 +65,11 @@ pub(crate) fn is_python(program: &str) -> bool {
     })
 }
 
+/// Returns whether a program runs JavaScript.
+pub(crate) fn is_javascript(program: &str) -> bool {
+    ["node", "bun", "deno"].contains(&program)
+}
+
 /// Returns the programs that can run a file, the preferred one first; none if it is not a script.
 pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> {
     // `env` takes a word with `=` for a variable.

@@ -27,6 +27,8 @@ mod copy;
 
 mod interpreter;
 
+mod imports;
+
 mod dependencies;
 
 mod permissions;

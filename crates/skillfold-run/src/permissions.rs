@@ -28,7 +28,7 @@ pub enum Network {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Packages {
-    /// The file that names them: a Python script, or a `package.json`.
+    /// The file that names them: a script, a toolset or a `package.json`.
     pub file: ResourcePath,
     /// Who installed them.
     pub installer: Installer,

@@ -54,9 +54,10 @@ fn start(request: &Request<'_>) -> io::Result<Process> {
     fs::create_dir(&scratch)?;
     write_skill(request.copy, &skill)?;
     if let Some(host) = request.host {
-        let path = host.path(&skill);
-        path.parent().map_or(Ok(()), fs::create_dir)?;
-        write_file(&path, host.text.as_bytes(), Executable::No)?;
+        for (path, bytes) in host.files(&skill, request.copy) {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            write_file(&path, bytes, Executable::No)?;
+        }
     }
     #[cfg(unix)]
     if let Some(packages) = request.packages {

@@ -20,7 +20,8 @@ pub(crate) enum ExitStatus {
 }
 
 /// A program of this crate that runs in place of a script and gets its path as the first argument. It is beside the
-/// skill and not in it: the skill in the box is the one that was looked at.
+/// skill and not in it: the skill in the sandbox is the one that was looked at. A module of ours is the one exception, since
+/// `node_modules` beside the skill holds its packages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LanguageHost {
     /// The name of its file.
@@ -28,6 +29,26 @@ pub(crate) struct LanguageHost {
     pub(crate) text: &'static str,
     /// The programs that can run it, each with its arguments, the preferred one first.
     pub(crate) interpreters: &'static [&'static [&'static str]],
+    /// A module that scripts can import.
+    pub(crate) module: Option<Module>,
+}
+
+/// A module of this crate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Module {
+    /// The name under which it is imported.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+impl Module {
+    /// Returns the path of its file inside a skill; none if the skill has a module of this name, or a file in its way.
+    fn path(self, copy: &SkillCopy) -> Option<PathBuf> {
+        let folder = Path::new("node_modules").join(self.name);
+        let is_taken = |path: &Path| path.starts_with(&folder) || folder.starts_with(path);
+        let mut paths = copy.paths().map(|path| Path::new(path.as_str()));
+        (!paths.any(is_taken)).then(|| folder.join("index.js"))
+    }
 }
 
 impl LanguageHost {
@@ -37,6 +58,16 @@ impl LanguageHost {
     /// Returns the path of its file, for a skill at this path.
     pub(crate) fn path(&self, skill: &Path) -> PathBuf {
         skill.with_file_name(Self::FOLDER).join(self.file)
+    }
+
+    /// Returns its file and its module, for a skill at this path, each with its text.
+    pub(crate) fn files(&self, skill: &Path, copy: &SkillCopy) -> Vec<(PathBuf, &'static [u8])> {
+        let module = self.module.and_then(|module| {
+            let path = module.path(copy)?;
+            Some((skill.join(path), module.text.as_bytes()))
+        });
+        let own = (self.path(skill), self.text.as_bytes());
+        [own].into_iter().chain(module).collect()
     }
 }
 

@@ -29,6 +29,8 @@ mod search;
 mod serve;
 mod sessions;
 mod setup;
+#[cfg(target_os = "linux")]
+mod source;
 mod stats;
 mod terminal;
 mod trust;

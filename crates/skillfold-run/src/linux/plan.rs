@@ -195,7 +195,9 @@ impl<'a> Plan<'a> {
             bytes += content.len() + 8192;
         }
         if let Some(host) = request.host {
-            layout.add_file(&host.path(SKILL.as_ref()), 0o444, host.text.as_bytes())?;
+            for (path, bytes) in host.files(SKILL.as_ref(), request.copy) {
+                layout.add_file(&path, 0o444, bytes)?;
+            }
         }
         let scratch = request.limits.scratch_bytes;
         let places = ["/tmp", "/run", "/mnt", "/usr"];

@@ -24,12 +24,14 @@ const PYTHON: LanguageHost = LanguageHost {
     file: "prepare.py",
     text: include_str!("python.py"),
     interpreters: &[],
+    module: None,
 };
 
 const NODE: LanguageHost = LanguageHost {
     file: "prepare.cjs",
     text: include_str!("node.cjs"),
     interpreters: &[&["node"]],
+    module: None,
 };
 
 /// Variables of the host that installers get: where packages come from, and how the network is reached.
@@ -189,7 +191,7 @@ impl<'a> Prepare<'a> {
         match self.dependencies.installer {
             Installer::Uv => files.push((file.clone(), self.reduced_script(bytes))),
             Installer::Npm => {
-                let names = reduced_names(bytes);
+                let names = self.node_packages();
                 files.push((file.clone(), json!({ "dependencies": names }).to_string()));
                 let folder = file.as_str().trim_end_matches("package.json");
                 let lock: Option<ResourcePath> = format!("{folder}package-lock.json").parse().ok();
@@ -218,6 +220,15 @@ impl<'a> Prepare<'a> {
         // Texts of JSON are texts of TOML.
         let names = json!(self.dependencies.requirements);
         format!("#!/usr/bin/env {python}\n# /// script\n# dependencies = {names}\n# ///\n")
+    }
+
+    /// Returns the packages that npm installs, with their versions.
+    fn node_packages(&self) -> Value {
+        let requirements = self.dependencies.requirements.iter();
+        let pairs = requirements.filter_map(|text| text.rsplit_once('@'));
+        pairs
+            .map(|(name, version)| (name.to_owned(), json!(version)))
+            .collect()
     }
 
     fn permissions(&self, program: &Path, folder: &Path) -> Permissions {
@@ -308,12 +319,6 @@ impl<'a> Prepare<'a> {
             end => failed(end.code(), "Try again, or with fewer packages"),
         }
     }
-}
-
-/// Returns the packages of a `package.json` with their versions.
-fn reduced_names(bytes: &[u8]) -> Value {
-    let file: Value = serde_json::from_slice(bytes).unwrap_or_default();
-    file["dependencies"].clone()
 }
 
 /// Returns a lock file with versions and hashes, but without addresses: packages come from the registry.

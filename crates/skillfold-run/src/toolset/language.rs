@@ -10,19 +10,25 @@ use super::server::{SERVER, Server, ServerToolset};
 use super::tool::Toolset;
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
+use crate::imports::AGENT_TOOLS;
 use crate::interpreter::DENO;
-use crate::process::LanguageHost;
+use crate::process::{LanguageHost, Module};
 
 const PYTHON: LanguageHost = LanguageHost {
     file: "host.py",
     text: include_str!("host.py"),
     interpreters: &[&["python3"], &["python"]],
+    module: None,
 };
 
 const JAVASCRIPT: LanguageHost = LanguageHost {
     file: "host.mjs",
     text: include_str!("host.mjs"),
     interpreters: &[&["node"], &["bun"], DENO],
+    module: Some(Module {
+        name: AGENT_TOOLS,
+        text: include_str!("agent_tools.js"),
+    }),
 };
 
 /// Lets Node run TypeScript. Node before 22.6 ends at this option, and says so.

@@ -62,12 +62,47 @@ fn script_gets_the_packages_of_its_own_metadata_or_of_the_nearest_package_file()
     assert_eq!(of("a/run.py"), None);
 }
 
+#[test]
+fn javascript_without_a_package_file_needs_what_it_imports() {
+    let text = r#"
+// import commented from 'commented';
+import { z } from 'zod';
+import type { Only } from 'types';
+import { from } from "rxjs/operators";
+import {
+  one,
+} from '@scope/name/deep';
+import 'effects';
+import { Tool } from '@agent/tools';
+import fs from 'fs';
+import path from "node:path";
+import own from './own.mjs';
+import alias from '@/lib';
+import url from 'https://example.com/x.js';
+export * from 'again';
+const old = require('old');
+const text = "copied from 'there'";
+"#;
+    insta::assert_snapshot!(needs("toolsets/index.ts", text), @"npm: @scope/name@latest again@latest effects@latest old@latest rxjs@latest zod@latest");
+    insta::assert_snapshot!(needs("scripts/a", &format!("#!/usr/bin/env bun{text}")), @"npm: @scope/name@latest again@latest effects@latest old@latest rxjs@latest zod@latest");
+    insta::assert_snapshot!(needs("scripts/a.sh", text), @"");
+    let copy = skill(&[
+        ("a.mjs", "import 'brought';\nimport 'x';"),
+        ("node_modules/brought/index.js", ""),
+    ]);
+    let wanted = script_dependencies(&copy, &path("a.mjs")).unwrap();
+    assert_eq!(wanted.unwrap().requirements, ["x@latest"]);
+    let copy = skill(&[("a.mjs", "import 'x';"), ("package.json", "{}")]);
+    assert_eq!(script_dependencies(&copy, &path("a.mjs")).unwrap(), None);
+}
+
 proptest! {
     #[test]
     fn hostile_metadata_is_read_or_refused(text in any::<String>(), line in "(# ?(///|script|dependencies = \\[?\"?)?.?\n){0,8}") {
         needs("a.py", &format!("# /// script\n{line}{text}\n# ///\n"));
         needs("package.json", &format!("{{\"dependencies\": {text}}}"));
         needs("package.json", &text);
+        needs("a.ts", &format!("import {text}\n}} from {text}"));
     }
 }
 

@@ -243,6 +243,42 @@ fn a_javascript_module_that_cannot_be_imported_says_where() {
     ");
 }
 
+const AGENT_TOOLS: &str = r#"
+import { Tool } from "@agent/tools";
+export default [Tool.define("greet", { description: "Greets", execute: () => "Hello" })];
+"#;
+
+#[test]
+fn every_javascript_toolset_can_import_agent_tools() {
+    for package in ["{}", r#"{"type": "module"}"#] {
+        let files = [
+            ("package.json", package),
+            ("toolsets/index.mjs", AGENT_TOOLS),
+        ];
+        let mut toolset = load(&files, "toolsets/index").unwrap();
+        let call = show_call(&mut *toolset, "greet", &json!({}));
+        assert_eq!(call, r#"ok: "Hello", title "", metadata {}"#);
+    }
+}
+
+#[test]
+fn agent_tools_of_the_skill_come_first_and_are_not_mixed_with_ours() {
+    let index = ("toolsets/index.mjs", AGENT_TOOLS);
+    let own = "exports.Tool = { define: () => ({ name: 'own', execute: () => 'Own' }) };";
+    let files = [index, ("node_modules/@agent/tools/index.js", own)];
+    let mut toolset = load(&files, "toolsets/index").unwrap();
+    let call = show_call(&mut *toolset, "own", &json!({}));
+    assert_eq!(call, r#"ok: "Own", title "", metadata {}"#);
+    for taken in [
+        "node_modules",
+        "node_modules/@agent",
+        "node_modules/@agent/tools/other.js",
+    ] {
+        let refused = refusal(&[index, (taken, "")], "toolsets/index");
+        assert!(refused.contains("Cannot find package '"), "{refused}");
+    }
+}
+
 /// The shape of a toolset in TypeScript, with types that are left out when it runs.
 const TYPESCRIPT: &str = r#"
 interface Args { input: string }

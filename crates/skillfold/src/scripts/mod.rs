@@ -472,7 +472,18 @@ impl RunnableSkill {
     fn load_toolset(&self, toolset: &str, cancel: Cancel) -> Result<Box<dyn Toolset>, RunError> {
         let reference: ToolsetRef = toolset.parse()?;
         let options = ToolsetOptions::default().with_run(self.options.clone().with_cancel(cancel));
-        load_toolset(&self.copy, &reference, &options)
+        load_toolset(&self.copy, &reference, &options).map_err(|error| {
+            let file = reference.resolve(&self.copy);
+            let missing = file.map_or_else(|_| Vec::new(), |file| self.missing_packages(&file));
+            if missing.is_empty() {
+                return error;
+            }
+            let (packages, id) = (missing.join(", "), visible(&self.id));
+            error.with_hint(&format!(
+                "Its packages are not installed: {}; `skillfold run {id} --prepare` installs them",
+                visible(&packages)
+            ))
+        })
     }
 }
 

@@ -27,7 +27,7 @@ const UNUSED_AFTER: Duration = Duration::from_secs(3600);
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SkillPackages {
-    /// The file that names them: a Python script, or a `package.json`.
+    /// The file that names them: a script, a toolset or a `package.json`.
     pub file: String,
     /// Who installed them.
     pub installer: Installer,

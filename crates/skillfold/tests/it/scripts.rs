@@ -366,6 +366,20 @@ fn failure_of_a_script_without_its_packages_says_which_are_missing() {
 }
 
 #[test]
+fn toolset_that_cannot_load_without_its_packages_says_how_they_are_installed() {
+    let user = User::new();
+    user.write("toolsets/index.mjs", "import 'missing-package';\n");
+    user.write(
+        "SKILL.md",
+        &SKILL.replace("tools.json:tools", "index:tools"),
+    );
+    let skills = user.skills("on");
+    let skill = skills.runnable("pdf").unwrap();
+    let refused = skills.allow(&skill, &Approval::by_host("anna"));
+    insta::assert_snapshot!(refused.unwrap_err().hint(), @"Its packages are not installed: missing-package@latest; `skillfold run pdf --prepare` installs them");
+}
+
+#[test]
 fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
     let user = User::new();
     let skills = user.skills("on");
