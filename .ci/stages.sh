@@ -15,6 +15,7 @@ export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail
 corpus="../shared/data/skills_corpus.jsonl.zst"
 requests="../shared/data/retrieval"
 reference="../shared/reference/requirements.md"
+sources="../shared/sources"
 python="$cache/python/bin/python"
 
 left_out() {
@@ -92,6 +93,7 @@ ignored_tests() {
     local select="all()"
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
     has_data "$reference" "the wording of the requirements" || select+=" - test(by_the_reference)"
+    has_data "$sources" "the toolset of the sources" || select+=" - test(by_the_source)"
     # Programs that run TypeScript; the Node of many systems is too old.
     local bun="$cache/bun/node_modules/@oven/bun-linux-x64/bin"
     [ -x "$bun/bun" ] || npm install --silent --no-audit --no-fund --prefix "$cache/bun" @oven/bun-linux-x64 >/dev/null 2>&1 || true
@@ -99,7 +101,7 @@ ignored_tests() {
         runner+=("TYPESCRIPT_FOLDER=$bun")
     else
         left_out "toolsets in TypeScript: bun cannot be installed here"
-        select+=" - test(run_typescript)"
+        select+=" - test(run_typescript) - test(by_the_source)"
     fi
     # The packages of scripts come from the registries, by uv.
     if [ -x "$cache/python/bin/uv" ]; then
