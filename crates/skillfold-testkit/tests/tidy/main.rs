@@ -12,6 +12,8 @@ mod tree;
 mod use_tree;
 
 // The rules.
+mod claims;
+mod code_map;
 mod codes;
 mod coverage;
 mod decisions;

@@ -153,7 +153,7 @@ fn is_id(word: &str) -> bool {
         .is_some_and(|(area, number)| is_area(area) && is_number(number))
 }
 
-fn backticked(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn backticked(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
