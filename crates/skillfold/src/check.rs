@@ -146,7 +146,7 @@ impl CheckTarget {
     /// Lints the file and its triggers.
     pub fn check(&self, profile: Profile, limits: &Limits) -> Result<CheckedSkill, Error> {
         let content = self.read(limits)?;
-        let mut findings = lint_skill(self.root.source(), &self.folder, profile, limits)?;
+        let mut findings = lint_skill(self.root.unchecked_source(), &self.folder, profile, limits)?;
         let parsed = parse(&content.bytes, self.folder.name());
         if let Some(manifest) = parsed.manifest {
             findings.extend(check_triggers(&manifest));
@@ -224,7 +224,8 @@ impl CheckTarget {
         let path = SKILL_FILE
             .parse()
             .map_err(|_| Error::not_found(SKILL_FILE))?;
-        let source = self.root.source();
+        // The user asks what is there, also where a model would not get it.
+        let source = self.root.unchecked_source();
         source.read(&self.folder, &path, 0..limits.read_bytes)
     }
 }

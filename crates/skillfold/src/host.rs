@@ -289,9 +289,9 @@ impl Host {
         });
         let (accepted, accept_fault) =
             capture_fault(|| AcceptedFolders::load_for(&self.environment, &settings));
-        let (found, searched, fault) = self.open_roots(&settings, rule.as_ref(), before);
+        let (mut found, searched, fault) = self.open_roots(&settings, rule.as_ref(), before);
         let rule_by_path = rule.clone();
-        let (rule, pin_fault) = check_pins(rule, &mut trusted, (&found, &searched), &settings);
+        let (rule, pin_fault) = check_pins(rule, &mut trusted, (&mut found, &searched), &settings);
         let trust_fault = trust_fault.or(pin_fault);
         let (found, searched, fault) = if rule == rule_by_path {
             (found, searched, fault)
@@ -327,11 +327,11 @@ impl Host {
 }
 
 /// Returns the rule that trusts the project after a look at what is in a pinned folder, and why that could not be looked at for
-/// the moment. Changes are reported in the list's findings.
+/// the moment. Changes are reported in the list's findings. The roots of a folder without changes refuse whatever changes later.
 fn check_pins(
     rule: Option<TrustRule>,
     trusted: &mut TrustedFolders,
-    (roots, searched): (&[Root], &[SearchedRoot]),
+    (roots, searched): (&mut [Root], &[SearchedRoot]),
     settings: &Settings,
 ) -> (Option<TrustRule>, Option<Error>) {
     let Some(TrustRule::Pinned(folder)) = &rule else {
@@ -340,9 +340,9 @@ fn check_pins(
     let mut folders = trusted.folders.iter();
     let entry = folders.find(|entry| entry.path() == folder && entry.pins().is_some());
     let pins = entry.and_then(|entry| entry.pins()).cloned();
-    let pins = pins.unwrap_or_default();
-    let what = match Pins::of_roots(folder, roots, searched, settings) {
-        Ok(current) => pins.changes(&current),
+    let pins: Pins = pins.unwrap_or_default();
+    let what = match pins.enforce(folder, roots, searched, settings) {
+        Ok(changes) => changes,
         Err(error) if error.is_transient() => return (None, Some(error)),
         Err(error) => Some(error.with_cause()),
     };

@@ -39,6 +39,7 @@ mod settings;
 mod folder_list;
 
 mod accepted;
+mod pinned_source;
 mod pins;
 
 mod trust;

@@ -1,10 +1,11 @@
-//! Checks that a pinned folder has the skills that it was trusted with.
+//! Checks that a pinned folder has the skills that it was trusted with, and that nothing else is read from it.
 
 use std::path::Path;
 
 use skillfold_core::{Error, Root};
 
 use crate::environment::Environment;
+use crate::pinned_source::PinnedSource;
 use crate::pins::Pins;
 use crate::roots::{self, SearchedRoot};
 use crate::settings::{Origin, Settings};
@@ -17,23 +18,42 @@ impl Pins {
         let settings = Settings::load(environment, &[]);
         let rule = TrustRule::Project(Origin::Argument);
         let (roots, searched) = roots::find(environment, &settings, Some(&rule), &[]);
-        Self::of_roots(folder, &roots, &searched, &settings)
+        let roots = roots.iter().filter(|root| is_of_project(root, &searched));
+        let (pins, _) = Self::compute(folder, roots, &settings.catalog_options().read)?;
+        Ok(pins)
     }
 
-    /// Returns the skills of the project's roots.
-    pub(crate) fn of_roots(
+    /// Returns which skills of the project's roots are not as they were pinned, as a phrase. If all are, makes the roots refuse
+    /// whatever is not.
+    pub(crate) fn enforce(
+        &self,
         folder: &Path,
-        roots: &[Root],
+        roots: &mut [Root],
         searched: &[SearchedRoot],
         settings: &Settings,
-    ) -> Result<Self, Error> {
-        let is_project = |root: &&Root| {
-            let mut searched = searched.iter();
-            searched.any(|searched| searched.trusted_by.is_some() && searched.is_root(root))
+    ) -> Result<Option<String>, Error> {
+        let is_pinned = |root: &Root| is_of_project(root, searched);
+        let (current, files) = {
+            let roots = roots.iter().filter(|root| is_pinned(root));
+            Self::compute(folder, roots, &settings.catalog_options().read)?
         };
-        let options = settings.catalog_options().read;
-        Self::compute(folder, roots.iter().filter(is_project), &options)
+        let changes = self.changes(&current);
+        if changes.is_none() {
+            let roots = roots.iter_mut().filter(|root| is_pinned(root));
+            for (root, files) in roots.zip(files) {
+                *root = root
+                    .clone()
+                    .checked_by(|source| PinnedSource::new(source, files));
+            }
+        }
+        Ok(changes)
     }
+}
+
+/// Returns whether a root belongs to the project that a rule trusts.
+fn is_of_project(root: &Root, searched: &[SearchedRoot]) -> bool {
+    let mut searched = searched.iter();
+    searched.any(|searched| searched.trusted_by.is_some() && searched.is_root(root))
 }
 
 impl TrustedFolder {

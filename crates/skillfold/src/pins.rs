@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use skillfold_core::diagnostic::visible;
-use skillfold_core::load::skill_digest;
+use skillfold_core::load::{combined_digest, file_digests};
 use skillfold_core::read::{ReadOptions, discover};
 use skillfold_core::{Error, Root, Source};
+
+use crate::pinned_source::PinnedFiles;
 
 /// Maximum skills of a pinned folder that a message names.
 const MAX_NAMED: usize = 5;
@@ -19,24 +21,27 @@ pub struct Pins(BTreeMap<String, String>);
 
 impl Pins {
     /// Computes the pins of all skills of some roots in a folder, whose path must have its links resolved. A skill that a link
-    /// leads to outside of the folder goes by its whole path.
+    /// leads to outside of the folder goes by its whole path. Also returns the files that were looked at, for each root.
     pub(crate) fn compute<'r>(
         folder: &Path,
         roots: impl Iterator<Item = &'r Root>,
         options: &ReadOptions,
-    ) -> Result<Self, Error> {
-        let sources: Vec<&dyn Source> = roots.map(Root::source).collect();
+    ) -> Result<(Self, Vec<PinnedFiles>), Error> {
+        let sources: Vec<&dyn Source> = roots.map(Root::unchecked_source).collect();
         let mut pins = BTreeMap::new();
+        let mut files = vec![PinnedFiles::new(); sources.len()];
         for skill in discover(&sources, options).skills {
             let source = sources[skill.source];
             let Some(path) = source.real_path(&skill.folder) else {
                 continue;
             };
             let path = path.strip_prefix(folder).unwrap_or(&path);
-            let digest = skill_digest(source, &skill.folder)?;
-            pins.insert(path.to_string_lossy().into_owned(), digest.to_string());
+            let digests = file_digests(source, &skill.folder)?;
+            let digest = combined_digest(&digests).to_string();
+            pins.insert(path.to_string_lossy().into_owned(), digest);
+            files[skill.source].insert(skill.folder.path().into(), digests);
         }
-        Ok(Self(pins))
+        Ok((Self(pins), files))
     }
 
     /// Creates pins from the entries of a list.

@@ -56,6 +56,9 @@ impl fmt::Display for PluginName {
 /// A source of skills with its label, scope and trust.
 #[derive(Clone, Debug)]
 pub struct Root {
+    /// What the root was created with.
+    opened: Arc<dyn Source>,
+    /// What its files are read through: the same, or a source that checks what it reads from there.
     source: Arc<dyn Source>,
     label: Box<str>,
     scope: Scope,
@@ -66,8 +69,10 @@ pub struct Root {
 impl Root {
     /// Creates a trusted root. The label is what the user sees, such as the root's path.
     pub fn new(scope: Scope, label: impl Into<Box<str>>, source: impl Source + 'static) -> Self {
+        let source: Arc<dyn Source> = Arc::new(source);
         Self {
-            source: Arc::new(source),
+            opened: Arc::clone(&source),
+            source,
             label: label.into(),
             scope,
             plugin: None,
@@ -92,6 +97,22 @@ impl Root {
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
+    }
+
+    /// Sets a source that checks what it reads from the one that the root was created with, and through which all files of the
+    /// root are read. A second call replaces the first one's.
+    #[must_use]
+    pub fn checked_by<S: Source + 'static>(
+        mut self,
+        check: impl FnOnce(Arc<dyn Source>) -> S,
+    ) -> Self {
+        self.source = Arc::new(check(Arc::clone(&self.opened)));
+        self
+    }
+
+    /// Returns the source that the root was created with, whose files nobody checked.
+    pub fn unchecked_source(&self) -> &dyn Source {
+        &*self.opened
     }
 
     /// Returns the source, through which all files of the root are read.

@@ -43,17 +43,49 @@ const CHUNK_BYTES: u64 = 1024 * 1024;
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
 pub fn skill_digest(source: &dyn Source, folder: &Folder) -> Result<Digest, Error> {
-    let paths = list_paths(source, folder)?;
-    let mut lines: Vec<Vec<u8>> = Vec::with_capacity(paths.len());
+    Ok(combined_digest(&file_digests(source, folder)?))
+}
+
+/// A file of a skill, with the digest of its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileDigest {
+    /// The path inside the skill.
+    pub path: ResourcePath,
+    /// The size in bytes.
+    pub size: u64,
+    /// The digest of the content.
+    pub digest: Digest,
+}
+
+/// Returns every file of a skill with its digest. Reads every file.
+///
+/// # Errors
+///
+/// Those of [`skill_digest`].
+pub fn file_digests(source: &dyn Source, folder: &Folder) -> Result<Vec<FileDigest>, Error> {
     let mut bytes_left = MAX_BYTES;
-    for path in paths {
-        let digest = file_digest(source, folder, &path, &mut bytes_left)?;
-        let hex = digest.to_string();
+    let paths = list_paths(source, folder)?.into_iter();
+    paths
+        .map(|path| {
+            let before = bytes_left;
+            let digest = file_digest(source, folder, &path, &mut bytes_left)?;
+            let size = before - bytes_left;
+            Ok(FileDigest { path, size, digest })
+        })
+        .collect()
+}
+
+/// Returns the digest of a skill with these files: the one that [`skill_digest`] returns.
+pub fn combined_digest(files: &[FileDigest]) -> Digest {
+    let lines = files.iter().map(|file| {
+        let hex = file.digest.to_string();
         let hex = hex.strip_prefix("sha256:").unwrap_or(&hex);
-        lines.push([path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat());
-    }
+        [file.path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat()
+    });
+    let mut lines: Vec<Vec<u8>> = lines.collect();
     lines.sort_unstable();
-    Ok(Digest::sha256(&lines.concat()))
+    Digest::sha256(&lines.concat())
 }
 
 /// Returns the paths of all files of a skill; fails if some could not be listed.

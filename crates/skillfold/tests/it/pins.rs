@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use skillfold::core::Refusal;
 use skillfold::core::catalog::Status;
 use skillfold::{
     Host, Pins, Skills, TrustedFolders, TrustedState, check_trustable, trust_folder, trust_pinned,
@@ -120,6 +121,63 @@ fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_ev
     world.write(&format!("//- {A}/scripts/run.sh\necho hello\n"));
     skills.refresh().unwrap();
     assert!(skills.load("a", "").is_ok());
+}
+
+#[test]
+fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
+    let world = world();
+    world.write(&format!("//- {A}/forms.md\nForms\n"));
+    pin(&world);
+    let unwatched = || {
+        let host: Host = world.host().set("watch", "off").set("poll_seconds", "0");
+        host.discover().unwrap()
+    };
+    let refused = |what: Result<String, skillfold::core::Error>| {
+        let error = what.unwrap_err();
+        assert_eq!(error.refusal(), Some(Refusal::Untrusted), "{error}");
+        format!("{error}; {}", error.hint())
+    };
+    let load = |skills: &Skills| skills.load("a", "").map(|it| it.text().to_owned());
+    let read = |skills: &Skills, path: &str| {
+        let read = skills.read_range("a", path, 1..4);
+        read.map(|it| String::from_utf8_lossy(it.bytes()).into_owned())
+    };
+    let list = |skills: &Skills| skills.files("a", None, 10).map(|it| it.total.to_string());
+
+    // A file changes: neither it nor a run is given, and the rest is as it was.
+    let skills = unwatched();
+    assert_eq!(read(&skills, "forms.md").unwrap(), "orm");
+    world.write(&format!("//- {A}/forms.md\nEvil!\n"));
+    insta::assert_snapshot!(refused(read(&skills, "forms.md")), @"Refused to open `a/forms.md`; It is not what the folder was trusted with; review the change, and run `skillfold trust --pin` again");
+    assert_eq!(read(&skills, "scripts/run.sh").unwrap(), "cho");
+    assert!(load(&skills).is_ok());
+    assert_eq!(skills.published_files("a").unwrap().len(), 3);
+    assert!(skills.publish("a").is_err());
+    #[cfg(feature = "run")]
+    assert!(skills.runnable("a").is_err());
+    world.write(&format!("//- {A}/forms.md\nForms\n"));
+    assert_eq!(read(&skills, "forms.md").unwrap(), "orm");
+
+    // A new file is neither read nor named.
+    world.write(&format!("//- {A}/evil.md\nEvil!\n"));
+    refused(read(&skills, "evil.md"));
+    refused(list(&skills));
+    std::fs::remove_file(world.path(&format!("{A}/evil.md"))).unwrap();
+    assert_eq!(list(&skills).unwrap(), "3");
+
+    // The instructions change, at once after the discovery and after they were loaded.
+    for is_loaded in [false, true] {
+        let skills = unwatched();
+        if is_loaded {
+            load(&skills).unwrap();
+        }
+        let file = world.path(&format!("{A}/SKILL.md"));
+        let good = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, good.replace("Does a", "Evil a") + "Do evil.\n").unwrap();
+        refused(load(&skills));
+        assert!(skills.search("evil", 5).hits.is_empty());
+        std::fs::write(&file, &good).unwrap();
+    }
 }
 
 #[cfg(feature = "watch")]
