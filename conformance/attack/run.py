@@ -19,7 +19,9 @@ import time
 import escapes
 import forged
 import index
+import oracle
 import paths
+import pins
 import rpc
 import smuggle
 import soak
@@ -33,6 +35,8 @@ ROWS = {
     "rpc": ("malformed JSON-RPC", rpc.attack),
     "paths": ("path tricks, FIFO, device, link", paths.attack),
     "untrusted": ("untrusted project to a model", untrusted.attack),
+    "oracle": ("hidden skills told from absent ones", oracle.attack),
+    "pins": ("pinned bytes that change", pins.attack),
     "widen": ("project settings widening", widen.attack),
     "undo": ("setup and undo", undo.attack),
     "escapes": ("terminal escapes", escapes.attack),
@@ -61,7 +65,7 @@ def main():
     options = parser.parse_args()
     binary = str(pathlib.Path(options.skillfold).resolve())
     rows = {}
-    print(f"{'row':<32} {'tries':>8} {'failed':>6}")
+    print(f"{'row':<36} {'tries':>8} {'failed':>6}")
     for name in options.only or ROWS:
         title, attack = ROWS[name]
         row, start, used = Row(name, options.part), time.monotonic(), seconds()
@@ -70,7 +74,7 @@ def main():
         row.control(row.tries > 0, "the row tried something")
         rows[name] = {"tries": row.tries, "failed": row.failed, "cpu": round(seconds() - used, 1)}
         rows[name].update(seconds=round(time.monotonic() - start, 1), **({"note": note} if note else {}))
-        print(f"{title:<32} {row.tries:>8} {row.failed:>6}  {note or ''}".rstrip(), flush=True)
+        print(f"{title:<36} {row.tries:>8} {row.failed:>6}  {note or ''}".rstrip(), flush=True)
     failed = sum(row["failed"] for row in rows.values())
     print(json.dumps({"part": options.part, "failed": failed, "cpu": round(seconds(), 1), "rows": rows}))
     return 1 if failed else 0

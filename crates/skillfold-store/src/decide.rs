@@ -14,7 +14,7 @@ use crate::store::{Store, Writing};
 
 const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the skill as it is, to be \
                      reviewed again";
-const EXISTS: &str = "There is a skill by now; reject the proposal, or remove the skill";
+const EXISTS: &str = "There is a skill in its folder; reject the proposal, or remove the skill";
 const OTHER_BASE: &str =
     "The proposal is for another version than the one that was reviewed; review it again";
 const OWN: &str =

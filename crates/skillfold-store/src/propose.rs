@@ -101,6 +101,15 @@ impl Preview {
         Self::from_files(place.read()?.unwrap_or_default(), diff)
     }
 
+    /// Returns what a diff would do where there is no skill.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply.
+    pub fn of_new(diff: &str) -> Result<Self, Error> {
+        Self::from_files(SkillFiles::default(), diff)
+    }
+
     fn from_files(before: SkillFiles, diff: &str) -> Result<Self, Error> {
         let applied =
             Change::parse(diff)?.apply(|path| Ok(before.get(path).map(<[u8]>::to_vec)))?;
@@ -130,11 +139,31 @@ impl Store {
     /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply or a text is too long;
     /// [`Refused`](ErrorKind::Refused) if too many proposals wait.
     pub fn propose(&self, new: &NewProposal<'_>, now: SystemTime) -> Result<Proposed, Error> {
+        self.propose_for(new, SkillPlace::read, now)
+    }
+
+    /// Proposes a new skill without looking into its folder, so that whoever proposes it does not learn what is there. It can be
+    /// approved once the folder is free.
+    ///
+    /// # Errors
+    ///
+    /// As for [`propose`](Self::propose).
+    pub fn propose_new(&self, new: &NewProposal<'_>, now: SystemTime) -> Result<Proposed, Error> {
+        self.propose_for(new, |_| Ok(None), now)
+    }
+
+    /// Proposes a change of the version that `read` returns.
+    fn propose_for(
+        &self,
+        new: &NewProposal<'_>,
+        read: impl FnOnce(&SkillPlace) -> Result<Option<SkillFiles>, Error>,
+        now: SystemTime,
+    ) -> Result<Proposed, Error> {
         check_texts(new)?;
         let change = Change::parse(new.diff)?;
         // No approval changes the skill while it is read.
         let mut writing = self.write(now)?;
-        let before = new.place.read()?;
+        let before = read(new.place)?;
         let files = before.clone().unwrap_or_default();
         let applied = change.apply(|path| Ok(files.get(path).map(<[u8]>::to_vec)))?;
         let proposal = Proposal {

@@ -55,6 +55,12 @@ impl Skills {
     }
 }
 
+/// Returns whether a file of a skill has labelled requests, by its path.
+#[cfg(feature = "store")]
+pub(crate) fn is_query_file(path: &str) -> bool {
+    query_file::classify(path).is_some()
+}
+
 fn evaluate(
     matcher: &Matcher,
     loader: &Loader,

@@ -15,7 +15,7 @@ use skillfold_store::change::{SuggestedBump, suggest_bump};
 use skillfold_store::{Preview, SkillFiles, SkillPlace};
 
 use crate::environment;
-use crate::evaluate::EvaluatedQuery;
+use crate::evaluate::{EvaluatedQuery, is_query_file};
 use crate::skills::Skills;
 
 /// Maximum entries of a list that are named in one line.
@@ -149,7 +149,9 @@ impl Skills {
         after: &MemoryVersion,
     ) -> Result<(usize, Vec<ChangedQuery>), Error> {
         let policy = self.report().settings.policy();
-        let Some(name) = after.field(name) else {
+        let mut paths = preview.after.iter().map(|(path, _)| path);
+        let ships_queries = paths.any(|path| is_query_file(path));
+        let Some(name) = after.field(name).filter(|_| ships_queries) else {
             return Ok((0, Vec::new()));
         };
         let catalog = self.catalog();

@@ -109,7 +109,17 @@ impl Skills {
             return Err(Error::not_found(id));
         }
         let place = self.place_of(&entry)?;
-        self.propose(&place, entry.id(), diff, justification, evidence, author)
+        let preview = Preview::of(&place, diff)?;
+        let new = NewProposal {
+            skill: entry.id(),
+            place: &place,
+            diff,
+            author,
+            justification,
+            evidence,
+            checks: &[],
+        };
+        self.propose(new, &preview, Store::propose)
     }
 
     /// Proposes a new skill of the user: its `SKILL.md`. It is on no disk and shown to no model until it is approved.
@@ -117,7 +127,8 @@ impl Skills {
     /// # Errors
     ///
     /// [`Invalid`](skillfold_core::ErrorKind::Invalid) if the name or the content is not that of a skill;
-    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is a skill of that name.
+    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is a skill of that name that this handle may give. One that it may
+    /// not give is not mentioned: the user learns of it when they review the proposal.
     pub fn propose_new(
         &self,
         id: &str,
@@ -126,13 +137,26 @@ impl Skills {
         evidence: Option<&str>,
         author: Author,
     ) -> Result<MadeProposal, Error> {
+        let existing = self.get(id).is_ok().then_some(id);
+        self.propose_new_unless(existing, (id, content), justification, evidence, author)
+    }
+
+    /// Proposes a new skill, unless whoever proposes it may have `existing`, the skill of that name.
+    pub(crate) fn propose_new_unless(
+        &self,
+        existing: Option<&str>,
+        (id, content): (&str, &str),
+        justification: &str,
+        evidence: Option<&str>,
+        author: Author,
+    ) -> Result<MadeProposal, Error> {
         if let Some(why) = find_problem(id, content) {
             return Err(Error::invalid(id, why));
         }
-        if self.catalog().get(id).is_some() {
+        if let Some(existing) = existing {
             return Err(Error::new(
                 skillfold_core::ErrorKind::Exists,
-                format!("There is a skill `{id}`"),
+                format!("There is a skill `{existing}`"),
                 "Propose a change of it, or choose another name",
             ));
         }
@@ -144,42 +168,35 @@ impl Skills {
         let path = SKILL_FILE
             .parse()
             .map_err(|_| Error::not_found(SKILL_FILE))?;
-        let edit = FileEdit::new(path, None, Some(content.into()));
-        self.propose(
-            &place,
-            id,
-            &unified(&[edit]),
-            justification,
-            evidence,
-            author,
-        )
-    }
-
-    fn propose(
-        &self,
-        place: &SkillPlace,
-        id: &str,
-        diff: &str,
-        justification: &str,
-        evidence: Option<&str>,
-        author: Author,
-    ) -> Result<MadeProposal, Error> {
-        let preview = Preview::of(place, diff)?;
-        let effects = self.effects_of(id, place, &preview)?;
-        if let Some(error) = effects.new_errors().next() {
-            let why = format!("The skill would have an error: {}", error.message);
-            return Err(Error::invalid(id, why));
-        }
+        let diff = unified(&[FileEdit::new(path, None, Some(content.into()))]);
+        let preview = Preview::of_new(&diff)?;
         let new = NewProposal {
             skill: id,
-            place,
-            diff,
+            place: &place,
+            diff: &diff,
             author,
             justification,
             evidence,
-            checks: &effects.lines(),
+            checks: &[],
         };
-        let proposed = self.store()?.propose(&new, environment::now())?;
+        self.propose(new, &preview, Store::propose_new)
+    }
+
+    /// Checks what a proposal would do, and makes it.
+    fn propose(
+        &self,
+        new: NewProposal<'_>,
+        preview: &Preview,
+        make: impl FnOnce(&Store, &NewProposal<'_>, SystemTime) -> Result<Proposed, Error>,
+    ) -> Result<MadeProposal, Error> {
+        let effects = self.effects_of(new.skill, new.place, preview)?;
+        if let Some(error) = effects.new_errors().next() {
+            let why = format!("The skill would have an error: {}", error.message);
+            return Err(Error::invalid(new.skill, why));
+        }
+        let checks = &*effects.lines();
+        let new = NewProposal { checks, ..new };
+        let proposed = make(&self.store()?, &new, environment::now())?;
         if !proposed.is_repeated {
             self.tell_of_proposal(&proposed.proposal);
         }

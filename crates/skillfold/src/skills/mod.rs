@@ -328,14 +328,20 @@ impl Skills {
         self.inner.host.tell_of_proposal(&report.settings, proposal);
     }
 
-    /// Returns the skills as they were with more roots, which win their names. Nothing of it is cached on the disk.
+    /// Returns the skills as they were with more roots, which win their names. Reads only what is new. Nothing of it is cached on
+    /// the disk.
     #[cfg(feature = "store")]
     pub(crate) fn with_roots_before(&self, mut roots: Vec<Root>) -> Self {
-        let (host, report) = (self.inner.host.without_cache(), self.report());
-        let catalog = self.catalog();
+        let (host, current) = (self.inner.host.without_cache(), self.current());
+        let catalog = &current.catalog;
         roots.extend(catalog.roots().iter().cloned());
-        let catalog = Catalog::discover(roots, catalog.options().clone(), environment::now());
-        Self::from_catalog(host, catalog, DiscoveryReport::clone(&report))
+        let options = catalog.options().clone();
+        let refreshed = catalog.refresh(roots, options, environment::now());
+        let report = DiscoveryReport::clone(&current.report);
+        let skills = Self::from_catalog(host, refreshed.catalog, report);
+        let matcher = current.latest_matcher();
+        skills.inner.current.load().previous_matcher.store(matcher);
+        skills
     }
 
     /// Calls `f` with the current catalog and loader.

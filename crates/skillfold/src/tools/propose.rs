@@ -97,9 +97,13 @@ impl Session {
     }
 
     pub(super) fn run_propose_new(&self, asked: &NewArguments) -> ToolAnswer {
-        answer(self.skills.propose_new(
-            &asked.skill_id,
-            &asked.content,
+        let may_see = self.skills.with_snapshot(|catalog, _| {
+            let entry = self.state.resolve(catalog, &asked.skill_id);
+            entry.is_ok().then_some(&*asked.skill_id)
+        });
+        answer(self.skills.propose_new_unless(
+            may_see,
+            (&asked.skill_id, &asked.content),
             &asked.justification,
             asked.evidence.as_deref(),
             self.author.clone(),

@@ -13,6 +13,8 @@ use skillfold::store::{Approval, Author};
 use skillfold::{Environment, Host, Session, Skills};
 use tempfile::TempDir;
 
+use crate::counting::{Asked, Counting};
+
 const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\nversion: 1.2.0\ntriggers: [tax form]\n---\nUse pdftk.\n";
 const QUERIES: &str = r#"[
     {"query": "Fill in the tax form", "should_trigger": true},
@@ -164,6 +166,88 @@ fn proposed_skill_is_shown_to_no_model_until_it_is_approved() {
     assert!(again.contains("There is a skill `csv`"), "{again}");
     let invalid = json!({ "skill_id": "../csv", "content": content, "justification": "x" });
     assert!(user.call("propose_new_skill", invalid).contains("slash"));
+}
+
+#[test]
+fn proposing_a_new_skill_does_not_tell_whether_a_hidden_one_has_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let skill =
+        |name: &str, more: &str| format!("---\nname: {name}\ndescription: d\n{more}---\nx\n");
+    let hidden = ["people-1", "switch-1", "broken-1", "strange-1"];
+    write("work/.git/HEAD", "");
+    write(
+        ".agents/skills/people-1/SKILL.md",
+        &skill("people-1", "disable-model-invocation: true\n"),
+    );
+    write(".agents/skills/switch-1/SKILL.md", &skill("switch-1", ""));
+    write(".agents/skills/broken-1/SKILL.md", "no frontmatter\n");
+    write(
+        "work/.agents/skills/strange-1/SKILL.md",
+        &skill("strange-1", ""),
+    );
+    write(
+        ".config/skillfold/config.toml",
+        "disable = [\"switch-1\"]\n",
+    );
+    let user = User {
+        skills: User::discover(&home, "on"),
+        home,
+    };
+    let propose = |name: &str| {
+        let arguments =
+            json!({ "skill_id": name, "content": skill(name, ""), "justification": "j" });
+        user.call("propose_new_skill", arguments)
+            .replace(name, "ID")
+    };
+    for name in hidden {
+        let absent = name.replace('1', "2");
+        let answer = propose(name);
+        assert!(answer.starts_with("Proposed as"), "{name}: {answer}");
+        assert_eq!(answer, propose(&absent), "{name}");
+        assert_eq!(propose(name), propose(&absent), "{name}");
+    }
+    // The user is told when they decide, and the skill stays as it is.
+    let store = user.skills.store().unwrap();
+    let waiting = store.proposals().unwrap().waiting;
+    let proposal = &waiting
+        .iter()
+        .find(|it| it.proposal.skill == "people-1")
+        .unwrap()
+        .proposal;
+    let approval = Approval::at_terminal("anna");
+    let error = store
+        .approve(proposal.digest, proposal.base, &approval, user.skills.now())
+        .unwrap_err();
+    assert!(
+        error.hint().starts_with("There is a skill in its folder"),
+        "{}",
+        error.hint()
+    );
+}
+
+#[test]
+fn proposal_of_a_skill_without_labelled_requests_looks_at_no_other_skill() {
+    let home = tempfile::tempdir().unwrap();
+    let fields = "description: Handles things".to_owned();
+    let counting = Counting::new([
+        ("one", fields.clone(), String::new()),
+        ("two", fields, String::new()),
+    ]);
+    let environment = Environment::new(home.path().join("work")).home(home.path());
+    let host = Host::new(environment).bundled("counted", counting.clone());
+    let skills = host.discover().unwrap();
+    counting.asked();
+    let author = Author::named("claude-code");
+    let content = "---\nname: new\ndescription: d\n---\nx\n";
+    skills
+        .propose_new("new", content, "j", None, author)
+        .unwrap();
+    assert_eq!(counting.asked(), Asked::default());
 }
 
 #[test]
