@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use skillfold_core::Error;
 use tantivy::HasLen as _;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
@@ -81,6 +82,25 @@ impl IndexFiles {
         let handles = self.lock_handles();
         let mut modified = handles.iter().filter(|(_, handle)| !handle.is_unchanged());
         modified.next().map(|(name, _)| name.clone())
+    }
+
+    /// Returns the system's last error while reading an open file, if a retry may succeed.
+    pub(super) fn take_read_fault(&self) -> Option<io::Error> {
+        let handles = self.lock_handles();
+        let mut faults = handles
+            .values()
+            .filter_map(|handle| handle.take_read_fault());
+        faults.find(is_transient)
+    }
+
+    /// Makes reads of all open files fail with an error of the system, or succeed again if it is 0.
+    #[cfg(test)]
+    pub(super) fn fail_reads(&self, number: i32) {
+        for handle in self.lock_handles().values() {
+            handle
+                .failing
+                .store(number, std::sync::atomic::Ordering::Release);
+        }
     }
 
     fn lock_handles(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Handle>>> {
@@ -261,6 +281,13 @@ impl Directory for IndexFiles {
     fn watch(&self, _: WatchCallback) -> tantivy::Result<WatchHandle> {
         Ok(WatchHandle::empty())
     }
+}
+
+/// Returns whether the system failed to read something, and may succeed when it is tried again. Content that is wrong is no error of
+/// the system.
+pub(super) fn is_transient(error: &io::Error) -> bool {
+    let again = error.raw_os_error().map(io::Error::from_raw_os_error);
+    again.is_some_and(|error| Error::read("", error).is_transient())
 }
 
 fn read_error(cause: io::Error, name: &Path) -> OpenReadError {

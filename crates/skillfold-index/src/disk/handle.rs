@@ -5,6 +5,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::SystemTime;
 
 use tantivy::HasLen;
@@ -16,6 +17,11 @@ pub(super) struct Handle {
     file: File,
     length: usize,
     state: FileState,
+    /// The number of the system's last error while reading, 0 if there was none.
+    read_fault: AtomicI32,
+    /// The number of the error that the next reads fail with.
+    #[cfg(test)]
+    pub(super) failing: AtomicI32,
 }
 
 /// Metadata of a file. Deleting the file does not change it, writing to it does.
@@ -40,12 +46,29 @@ impl Handle {
             file,
             length,
             state,
+            read_fault: AtomicI32::new(0),
+            #[cfg(test)]
+            failing: AtomicI32::new(0),
         })
     }
 
     /// Returns the state of the file when it was opened.
     pub(super) fn state(&self) -> FileState {
         self.state
+    }
+
+    /// Returns the system's last error while reading, once: what was not read says nothing about what is in the file.
+    pub(super) fn take_read_fault(&self) -> Option<io::Error> {
+        let number = self.read_fault.swap(0, Ordering::AcqRel);
+        (number != 0).then(|| io::Error::from_raw_os_error(number))
+    }
+
+    fn read_at(&self, bytes: &mut [u8], start: u64) -> io::Result<()> {
+        #[cfg(test)]
+        if let number @ 1.. = self.failing.load(Ordering::Acquire) {
+            return Err(io::Error::from_raw_os_error(number));
+        }
+        read_at(&self.file, bytes, start)
     }
 
     /// Returns whether the file has not been written to since it was opened.
@@ -82,7 +105,11 @@ impl FileHandle for Handle {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut bytes = vec![0; range.len()];
-        read_at(&self.file, &mut bytes, range.start as u64)?;
+        let read = self.read_at(&mut bytes, range.start as u64);
+        read.inspect_err(|error| {
+            let number = error.raw_os_error().unwrap_or(0);
+            self.read_fault.store(number, Ordering::Release);
+        })?;
         Ok(OwnedBytes::new(bytes))
     }
 }

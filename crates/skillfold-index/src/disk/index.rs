@@ -188,6 +188,9 @@ impl DiskIndex {
             return Ok(self.count_coverage(skills));
         };
         self.refresh();
+        if let Some(damage @ Damage::Unread(_)) = self.damage() {
+            return Err(self.damage_error(&damage));
+        }
         let result = self.sync_locked(skills);
         self.finish_change(result).map_err(to_error)
     }
@@ -200,7 +203,8 @@ impl DiskIndex {
     /// # Errors
     ///
     /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index is damaged, or turns out to be: a damaged
-    /// index never returns partial or empty results. [`NotFound`](skillfold_core::ErrorKind::NotFound) if there is no
+    /// index never returns partial or empty results. If the system could not read it just now, the error
+    /// [is transient](Error::is_transient) and the index stays. [`NotFound`](skillfold_core::ErrorKind::NotFound) if there is no
     /// index. The next [`sync`](Self::sync) rebuilds it.
     pub fn search<T: Ord + Copy>(
         &self,
@@ -267,9 +271,14 @@ impl DiskIndex {
         result.map_err(to_io_error)
     }
 
-    /// Marks the index as damaged, unless another commit has been opened meanwhile, and returns the error.
+    /// Marks the index as damaged, unless another commit has been opened meanwhile, and returns the error. An index that cannot be
+    /// read just now stays as it is: all processes share it.
     fn mark_damaged(&self, opened: &Arc<OpenIndex>, damage: Damage) -> Error {
+        let damage = opened.explain_failure(damage);
         let error = self.damage_error(&damage);
+        if matches!(damage, Damage::Unread(_)) {
+            return error;
+        }
         // Verified files may have changed since.
         lock_checked(&self.checked).clear();
         // Its checksums may still match, so that the next process to open it would be misled again. If clearing fails,
@@ -287,7 +296,11 @@ impl DiskIndex {
     }
 
     fn damage_error(&self, damage: &Damage) -> Error {
-        let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
+        let kind = match damage {
+            Damage::Unread(_) => io::ErrorKind::Other,
+            _ => io::ErrorKind::InvalidData,
+        };
+        let cause = io::Error::new(kind, damage.to_string());
         Error::read(self.folder.to_string_lossy(), cause)
     }
 
@@ -426,5 +439,44 @@ fn to_io_error(error: TantivyError) -> io::Error {
     match error {
         TantivyError::IoError(cause) => io::Error::new(cause.kind(), cause),
         other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
+
+    use super::{DiskIndex, DocumentKey, State};
+
+    /// The number of the error of a disk that cannot read a block.
+    const EIO: i32 = 5;
+
+    fn document(number: u8) -> Document {
+        let texts = DocumentTexts::default().with_description("Fills in forms");
+        DocumentBuilder::new().from_texts(&texts.with_name(&format!("pdf-{number}")))
+    }
+
+    #[test]
+    fn index_that_cannot_be_read_just_now_is_not_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let index = DiskIndex::open(&path, "1");
+        let skills = || (0..3).map(|number| (DocumentKey::new([number; 16]), number));
+        let sync =
+            || index.sync(skills().map(|(key, number)| (key, move || Some(document(number)))));
+        sync().unwrap();
+        // Without what it had in memory.
+        let index = DiskIndex::open(&path, "1");
+        let search = || index.search(&Query::new("forms"), 10, Some);
+        let State::Ready(opened) = index.state() else {
+            panic!("it was just written");
+        };
+        opened.fail_reads(EIO);
+        let error = search().unwrap_err();
+        assert!(error.is_transient(), "{}", error.with_cause());
+        opened.fail_reads(0);
+        assert_eq!(index.damage(), None);
+        assert_eq!(search().unwrap().hits.len(), 3);
+        assert_eq!(DiskIndex::open(&path, "1").documents(), 3);
     }
 }

@@ -17,7 +17,7 @@ use tantivy::index::{Index, IndexMeta, SegmentComponent, SegmentId, SegmentMeta,
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocAddress, HasLen as _, Opstamp, ReloadPolicy, Searcher, TantivyError};
 
-use crate::disk::files::{IndexFiles, META_FILE};
+use crate::disk::files::{IndexFiles, META_FILE, is_transient};
 use crate::disk::handle::FileState;
 use crate::disk::key::DocumentKey;
 use crate::disk::schema::{Fields, KEY_COLUMNS, TOKENIZER, schema, settings};
@@ -49,6 +49,8 @@ pub enum Damage {
     Version,
     /// Its files are corrupt.
     Content(Box<str>),
+    /// The system could not read it just now. It may be whole, and is not rebuilt.
+    Unread(Box<str>),
 }
 
 impl fmt::Display for Damage {
@@ -56,6 +58,7 @@ impl fmt::Display for Damage {
         match self {
             Self::Version => formatter.write_str("Another version wrote the index"),
             Self::Content(what) => write!(formatter, "The index is damaged: {what}"),
+            Self::Unread(what) => write!(formatter, "The index cannot be read right now: {what}"),
         }
     }
 }
@@ -65,6 +68,10 @@ impl From<TantivyError> for Damage {
         match error {
             TantivyError::IncompatibleIndex(_)
             | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_)) => Self::Version,
+            TantivyError::IoError(error)
+            | TantivyError::OpenReadError(OpenReadError::IoError {
+                io_error: error, ..
+            }) if is_transient(&error) => Self::Unread(error.to_string().into()),
             other => Self::Content(other.to_string().into()),
         }
     }
@@ -169,6 +176,19 @@ impl OpenIndex {
         files.is_ok_and(|files| {
             files.atomic_read(Path::new(META_FILE)).ok().as_ref() == Some(&self.meta)
         })
+    }
+
+    /// Returns what a failed search found, which is not damage if the system could not read a file.
+    pub(super) fn explain_failure(&self, damage: Damage) -> Damage {
+        match self.files.take_read_fault() {
+            Some(fault) => Damage::Unread(fault.to_string().into()),
+            None => damage,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn fail_reads(&self, number: i32) {
+        self.files.fail_reads(number);
     }
 
     /// Fails if a file has been written to since its checksum was verified: anything may have been read from it.
