@@ -4,7 +4,9 @@ mod event_queue;
 
 mod watch_set;
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -65,7 +67,8 @@ pub struct WatchStatus {
     pub is_complete: bool,
     /// Time between two full rescans; `None` if polling is off.
     pub poll: Option<Duration>,
-    /// Why notifications are incomplete, if they are on.
+    /// Why notifications are incomplete, if they are on; or that a change handler or a source of the host panicked, until the next
+    /// change is passed on. Watching goes on after a panic.
     pub problem: Option<String>,
     /// The number of refreshes of single folders, and of full rescans.
     pub rescans: (u64, u64),
@@ -120,6 +123,7 @@ impl Watcher {
             last_error: None,
             is_incomplete: false,
             retries: 0,
+            panic: None,
             interval,
             on_change,
             skills,
@@ -196,13 +200,28 @@ struct WatchThread {
     is_incomplete: bool,
     /// The number of incomplete refreshes in a row.
     retries: u32,
+    /// What the change handler or a source of the host last panicked with.
+    panic: Option<String>,
     /// The time between two scans, if the host set it.
     interval: Option<Duration>,
     on_change: ChangeHandler,
 }
 
 impl WatchThread {
+    /// Watches until it is told to stop. A panic in code of the host, which is its change handler or its source, is reported in the
+    /// status, and everything is rescanned after a while.
     fn run(&mut self) {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_until_stopped())) {
+            let problem = format!("Code of the host panicked: {}", panic_message(&*panic));
+            tracing::error!(problem, "watching goes on after a panic");
+            self.status().problem = Some(problem.clone());
+            self.panic = Some(problem);
+            self.events.rest(SETTLE_DELAY);
+            self.events.request_rescan();
+        }
+    }
+
+    fn run_until_stopped(&mut self) {
         let mut settle: Option<Instant> = None;
         let mut poll = self.next_poll();
         let mut trust = Instant::now() + TRUST_INTERVAL;
@@ -343,7 +362,8 @@ impl WatchThread {
         status.is_complete = watch_set.is_some_and(|watch_set| !watch_set.is_busy());
         if let Some(watch_set) = watch_set {
             let event_problem = self.events.problem();
-            status.problem = watch_set.problem.clone().or(event_problem);
+            let problem = watch_set.problem.clone().or(event_problem);
+            status.problem = problem.or_else(|| self.panic.clone());
         }
     }
 
@@ -405,6 +425,9 @@ impl WatchThread {
                 self.last_error = None;
                 if !changes.is_empty() {
                     (self.on_change)(Ok(&changes));
+                    if let Some(panic) = self.panic.take() {
+                        self.status().problem.take_if(|problem| *problem == panic);
+                    }
                 }
             }
             Err(error) => {
@@ -416,6 +439,12 @@ impl WatchThread {
             }
         }
     }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    message.unwrap_or("no message")
 }
 
 /// Returns folders as root numbers and relative paths, or `None` if one of them is not below exactly one root.

@@ -1,10 +1,17 @@
 //! Changes are found even if notifications are lost.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use notify::event::{Event, EventKind, Flag};
-use skillfold_core::{FsSource, Root, Scope};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, WalkOptions,
+};
+use skillfold_core::{Error, FsSource, Limits, Root, Scope, Source};
 use skillfold_testkit::{files, folder, write};
 use tempfile::TempDir;
 
@@ -116,4 +123,88 @@ fn interval_of_the_host_counts_whatever_the_settings_say() {
     until(|| watcher.status().poll == Some(interval));
     add(&folder, "mail");
     until(|| skills.catalog().len() == 1);
+}
+
+#[test]
+fn panic_of_the_change_handler_is_in_the_status_and_watching_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let source = FsSource::open(folder.path()).unwrap();
+    let skills = Host::new(Environment::new("/nowhere"))
+        .root(Root::new(Scope::User, "mine", source))
+        .discover()
+        .unwrap();
+    let mut calls = 0;
+    let handler = move |_: Result<&_, &_>| {
+        calls += 1;
+        assert!(calls > 1, "the first call fails");
+    };
+    let interval = Duration::from_millis(20);
+    let watcher = skills.watch_every(interval, handler).unwrap();
+    add(&folder, "mail");
+    until(|| {
+        let problem = watcher.status().problem.unwrap_or_default();
+        problem == "Code of the host panicked: the first call fails"
+    });
+    add(&folder, "news");
+    until(|| skills.catalog().len() == 2);
+    until(|| watcher.status().problem.is_none());
+}
+
+/// A source of a host that panics when it is told to.
+#[derive(Debug)]
+struct Panicking(FsSource, Arc<AtomicBool>);
+
+impl Source for Panicking {
+    fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
+        assert!(!self.1.load(Ordering::Relaxed), "the source fails");
+        self.0.list(options, cursor)
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
+        self.0.head(folder, bytes, into)
+    }
+
+    fn read(
+        &self,
+        folder: &Folder,
+        path: &ResourcePath,
+        range: Range<u64>,
+    ) -> Result<FileBytes, Error> {
+        self.0.read(folder, path, range)
+    }
+
+    fn resources(
+        &self,
+        folder: &Folder,
+        limits: &Limits,
+        cursor: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        self.0.resources(folder, limits, cursor)
+    }
+
+    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
+        self.0.kind(folder, path)
+    }
+}
+
+#[test]
+fn panic_of_a_source_is_in_the_status_and_watching_goes_on() {
+    let (folder, fails) = (TempDir::new().unwrap(), Arc::new(AtomicBool::new(false)));
+    let source = FsSource::open(folder.path()).unwrap();
+    let source = Panicking(source, Arc::clone(&fails));
+    let skills = Host::new(Environment::new("/nowhere"))
+        .root(Root::new(Scope::User, "mine", source))
+        .discover()
+        .unwrap();
+    fails.store(true, Ordering::Relaxed);
+    let interval = Duration::from_millis(20);
+    let watcher = skills.watch_every(interval, |_| {}).unwrap();
+    until(|| {
+        let problem = watcher.status().problem.unwrap_or_default();
+        problem == "Code of the host panicked: the source fails"
+    });
+    fails.store(false, Ordering::Relaxed);
+    add(&folder, "mail");
+    until(|| skills.catalog().len() == 1);
+    until(|| watcher.status().problem.is_none());
 }
