@@ -10,6 +10,9 @@ use skillfold_core::{Catalog, Entry};
 /// Maximum names of files that are looked at.
 const MAX_NAMES: usize = 1_000;
 
+/// Maximum entries of all folders that are read, whatever they are.
+const MAX_ENTRIES: usize = if cfg!(test) { 50 } else { 10_000 };
+
 /// Maximum depth of a folder that is looked at.
 const MAX_DEPTH: usize = 4;
 
@@ -116,6 +119,9 @@ fn skill_words(entry: &Entry<'_>, words: &HashSet<String>) -> HashSet<String> {
 }
 
 /// Returns the words that the names of a project's files stand for. Links are not followed, and no file is opened.
+///
+/// The search ends at the first folder that does not fit into what is left of [`MAX_ENTRIES`]. Some of its entries would be those
+/// that the file system happens to list first.
 #[expect(
     clippy::disallowed_methods,
     reason = "only names in the project are read, and nothing of them reaches a model"
@@ -123,12 +129,16 @@ fn skill_words(entry: &Entry<'_>, words: &HashSet<String>) -> HashSet<String> {
 fn project_words(project: &Path) -> HashSet<String> {
     let mut words = HashSet::new();
     let mut folders = VecDeque::from([(project.to_owned(), 0)]);
-    let mut names = 0;
+    let (mut names, mut entries_left) = (0, MAX_ENTRIES);
     while let Some((folder, depth)) = folders.pop_front() {
         let Ok(entries) = fs::read_dir(&folder) else {
             continue;
         };
-        let mut entries: Vec<_> = entries.flatten().take(MAX_NAMES).collect();
+        let mut entries: Vec<_> = entries.flatten().take(entries_left + 1).collect();
+        let Some(left) = entries_left.checked_sub(entries.len()) else {
+            return words;
+        };
+        entries_left = left;
         // The order of a folder's entries differs between machines.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
@@ -171,4 +181,42 @@ fn split_words(text: &str) -> impl Iterator<Item = String> {
     let is_other = |c: char| !(c.is_alphanumeric() || c == '+');
     let words = text.split(is_other).filter(|word| !word.is_empty());
     words.map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{MAX_ENTRIES, project_words};
+
+    /// Returns the words of a project with these files.
+    fn words(files: impl IntoIterator<Item = String>) -> HashSet<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let files: Vec<_> = files
+            .into_iter()
+            .map(|file| (file, String::new()))
+            .collect();
+        skillfold_testkit::write(folder.path(), &files);
+        project_words(folder.path())
+    }
+
+    #[test]
+    fn folders_count_too_so_that_nested_ones_end_the_search() {
+        let nested = |folders: usize| {
+            let folders = (0..folders).map(|number| format!("a/b{number:03}/.keep"));
+            words(folders.chain(["z/main.py".to_owned()]))
+        };
+        assert!(nested(10).contains("python"));
+        // The two folders of the project, those in `a` and `main.py` do not fit.
+        assert!(!nested(MAX_ENTRIES - 2).contains("python"));
+    }
+
+    #[test]
+    fn folder_with_too_many_entries_is_left_out_and_not_sampled() {
+        let many = (0..=MAX_ENTRIES).map(|number| format!("sub/{number:03}.rs"));
+        assert_eq!(
+            words(many.chain(["main.py".to_owned()])),
+            ["py", "python"].map(str::to_owned).into()
+        );
+    }
 }
