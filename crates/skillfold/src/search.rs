@@ -110,6 +110,11 @@ impl SearchResults {
         &self.catalog
     }
 
+    /// Returns whether the request was not compared by meaning because the embedder failed.
+    pub(crate) fn is_without_meaning(&self) -> bool {
+        self.query.embedding_error().is_some()
+    }
+
     /// Returns the catalog entry of a hit.
     pub fn entry(&self, hit: &Hit) -> Option<Entry<'_>> {
         self.catalog.get(&hit.id)

@@ -41,6 +41,10 @@ const MAX_QUERY_CHARACTERS: usize = 1000;
 const FALLBACK_NOTE: &str = "The search index is not ready: only names, descriptions and tags were searched. \
                              Search again in a moment for more.";
 
+/// The note on an answer for which the model could not embed the request.
+const WORDS_NOTE: &str = "The request could not be compared by meaning just now, only by its words. \
+                          Search again in a moment for more.";
+
 #[derive(Deserialize)]
 struct SearchArguments {
     query: String,
@@ -217,7 +221,10 @@ impl Session {
         skills.extend(others.into_iter().map(|entry| (entry, Some(Fit::Possible))));
         f(&FoundSkills {
             skills,
-            note: results.is_fallback.then_some(FALLBACK_NOTE),
+            note: match results.is_fallback {
+                true => Some(FALLBACK_NOTE),
+                false => results.is_without_meaning().then_some(WORDS_NOTE),
+            },
         })
     }
 }

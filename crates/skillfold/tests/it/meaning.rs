@@ -103,6 +103,43 @@ fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
     assert_eq!(say(told(), "keyword"), []);
 }
 
+/// Fails for single texts, which are requests, until it is told not to.
+#[derive(Default)]
+struct Flaky(std::sync::atomic::AtomicBool);
+
+impl Embedder for Flaky {
+    fn id(&self) -> &'static str {
+        Thesaurus.id()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        if texts.len() == 1 && !self.0.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(Error::not_found("model"));
+        }
+        Thesaurus.embed(texts)
+    }
+}
+
+#[test]
+fn search_without_the_meaning_of_its_request_says_so_and_is_not_cached() {
+    let world = World::new(SKILLS);
+    let flaky = Arc::new(Flaky::default());
+    let host = world.host().embedder(Arc::<Flaky>::clone(&flaky));
+    let skills = host.discover().unwrap();
+    let mut session = skills.session(Policy::default(), ContextLifetime::History);
+    let mut search = || {
+        let arguments = serde_json::json!({ "query": "My automobile is broken" });
+        session.call("list_skills", arguments).text()
+    };
+    let by_words = search();
+    assert!(by_words.contains("only by its words"), "{by_words}");
+    assert!(!by_words.contains("Repairs a car"), "{by_words}");
+    flaky.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    let by_meaning = search();
+    assert!(by_meaning.contains("Repairs a car"), "{by_meaning}");
+    assert!(!by_meaning.contains("only by its words"), "{by_meaning}");
+}
+
 #[test]
 fn model_that_cannot_be_used_is_said_and_words_still_find() {
     let world = World::new(SKILLS);
