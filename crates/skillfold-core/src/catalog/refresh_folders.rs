@@ -1,5 +1,6 @@
 //! Rescans only the given folders.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -148,13 +149,12 @@ impl Catalog {
         }
         let skills = found.skills.into_iter().map(FoundFolder::Skill);
         let refused = found.refused.into_iter().map(FoundFolder::Refused);
-        let mut new: Vec<Option<FoundFolder>> = skills.chain(refused).map(Some).collect();
+        let new = skills.chain(refused);
+        let mut new: BTreeMap<Folder, FoundFolder> =
+            new.map(|found| (found.folder().clone(), found)).collect();
         for item in self.items_below(root, path) {
             let folder = self.tables.location(item).1;
-            let is_same_folder = |found: &&mut Option<FoundFolder>| {
-                found.as_ref().is_some_and(|found| found.folder() == folder)
-            };
-            match new.iter_mut().find(is_same_folder).and_then(Option::take) {
+            match new.remove(folder) {
                 None => changes.removed.push(item),
                 Some(found) if self.is_same_content(item, &found) => changes.unchanged.push(item),
                 Some(found) => {
@@ -168,7 +168,7 @@ impl Catalog {
                 }
             }
         }
-        changes.added.extend(new.into_iter().flatten());
+        changes.added.extend(new.into_values());
         Some(())
     }
 
@@ -189,13 +189,15 @@ impl Catalog {
     /// Returns the snapshot with the changes applied, or `None` if they may reach the bound on skills.
     fn apply_changes(&self, changes: FolderChanges, now: SystemTime) -> Option<Refreshed> {
         let FolderChanges {
-            removed,
+            mut removed,
             added,
             mut unchanged,
         } = changes;
+        removed.sort_unstable();
         unchanged.sort_unstable();
+        let is_removed = |item: &Item| removed.binary_search(item).is_ok();
         let is_unchanged = |item: &Item| unchanged.binary_search(item).is_ok();
-        let unsettled = self.unsettled.iter().filter(|item| !removed.contains(item));
+        let unsettled = self.unsettled.iter().filter(|item| !is_removed(item));
         let (rechecked, others): (Vec<Item>, Vec<Item>) =
             unsettled.copied().partition(is_unchanged);
         if removed.is_empty() && added.is_empty() {
@@ -226,15 +228,18 @@ impl Catalog {
         Some(Refreshed { catalog, changes })
     }
 
-    /// Returns the items of this snapshot without the removed ones and with the added ones, in order.
-    fn without(&self, removed: &[Item], mut added: Vec<FoundFolder>) -> Discovery {
+    /// Returns the items of this snapshot without the removed ones, which are sorted, and with the added ones, in order.
+    fn without(&self, removed: &[Item], added: Vec<FoundFolder>) -> Discovery {
         let mut found = Discovery::default();
+        let added = added.into_iter();
+        let mut added: BTreeMap<(usize, Folder), FoundFolder> = added
+            .map(|new| ((new.source(), new.folder().clone()), new))
+            .collect();
         for item in self.tables.by_location() {
-            if removed.contains(item) {
-                let location = self.tables.location(*item);
-                let is_here = |new: &mut FoundFolder| (new.source(), new.folder()) == location;
+            if removed.binary_search(item).is_ok() {
+                let (root, folder) = self.tables.location(*item);
                 // A changed item takes the place of the old one, so that nothing has to be sorted.
-                for new in added.extract_if(.., is_here) {
+                if let Some(new) = added.remove(&(root, folder.clone())) {
                     found.push(new);
                 }
                 continue;
@@ -249,7 +254,7 @@ impl Catalog {
             }
         }
         if !added.is_empty() {
-            for new in added {
+            for new in added.into_values() {
                 found.push(new);
             }
             found.sort();

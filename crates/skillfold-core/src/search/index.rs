@@ -365,8 +365,11 @@ impl IndexOptions {
             progress::report("indexing", documents.len(), skills.len());
         }
         if let Some(embedder) = &self.embedder {
-            for (number, batch) in to_embed.chunks(EMBEDDING_BATCH).enumerate() {
-                progress::report("embedding", number * EMBEDDING_BATCH, to_embed.len());
+            // Batches of about the same size: a batch of one would be taken for a request, and not be cached.
+            let batches = to_embed.len().div_ceil(EMBEDDING_BATCH).max(1);
+            let batch_size = to_embed.len().div_ceil(batches).max(1);
+            for (number, batch) in to_embed.chunks(batch_size).enumerate() {
+                progress::report("embedding", number * batch_size, to_embed.len());
                 if let Err(error) = add_embeddings(&**embedder, skills, batch, &mut documents) {
                     problem.set(Some(Arc::new(error)));
                     break;

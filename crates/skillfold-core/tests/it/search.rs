@@ -249,6 +249,41 @@ fn without_its_model_search_goes_by_words_and_says_why() {
     assert!(index.refresh(&garage()).embedding_error().is_some());
 }
 
+/// Notes how many texts it gets at once.
+#[derive(Default)]
+struct Batches(std::sync::Mutex<Vec<usize>>);
+
+impl Embedder for Batches {
+    fn id(&self) -> &'static str {
+        "batches"
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        self.0.lock().unwrap().push(texts.len());
+        Vehicles.embed(texts)
+    }
+}
+
+#[test]
+fn no_skill_is_embedded_alone_if_there_are_others() {
+    for skills in [2, 256, 257, 513] {
+        let names: Vec<_> = (0..skills)
+            .map(|number| format!("skill-{number}"))
+            .collect();
+        let files = names.iter();
+        let files: Vec<_> = files
+            .map(|name| skill(name, "description: Handles matters", ""))
+            .collect();
+        let batches = Arc::new(Batches::default());
+        let embedder: Arc<dyn Embedder> = Arc::<Batches>::clone(&batches);
+        SearchIndex::with_embedder(&catalog(&files), SearchCoverage::Metadata, embedder);
+        let batches = batches.0.lock().unwrap();
+        assert_eq!(batches.iter().sum::<usize>(), skills);
+        let is_batch = |texts: &usize| (2..=256).contains(texts);
+        assert!(batches.iter().all(is_batch), "{batches:?}");
+    }
+}
+
 /// Fails until it is told not to.
 struct Flaky(std::sync::atomic::AtomicBool);
 
