@@ -3,25 +3,27 @@
 /// Returns whether a character is invisible, or changes the order in which the text around it is displayed.
 ///
 /// These are the format characters of Unicode (general category `Cf`), everything that renderers may ignore
-/// (`Default_Ignorable_Code_Point`: variation selectors, tags, fillers, and code points reserved for more of them), and
-/// the line and paragraph separators. Control characters are not included: see [`char::is_control`].
+/// (`Default_Ignorable_Code_Point`: variation selectors, tags, fillers, and code points reserved for more of them), the line
+/// and paragraph separators, and what has no shape of its own: the blank of Braille, the object replacement character,
+/// characters of private use and code points that are no characters. Control characters are not included: see
+/// [`char::is_control`].
 pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
             | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..='\u{10ffff}'
+    ) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Returns the control and invisible characters of a text, each with its byte offset.
 ///
 /// Invisible characters that their visible neighbours require are skipped, because ordinary text has them: the
 /// variation selector after an emoji (`⚠️`), the joiners of emoji and of Arabic or Indic letters, selectors of
-/// Mongolian letters, signs over Arabic numbers, and the tags of the three flags that use them. Each of these needs a
-/// visible character of its own, so no sentence can be hidden in them.
+/// Mongolian letters, signs over Arabic numbers, a blank after a Braille pattern, and the tags of the three flags that use
+/// them. Each of these needs a visible character of its own, so no sentence can be hidden in them.
 ///
 /// ```
 /// use skillfold_core::text::hidden_characters;
@@ -61,6 +63,7 @@ fn is_required_by_neighbors(text: &str, offset: usize, c: char) -> bool {
         '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' => {
             after.is_some_and(is_joining_script)
         }
+        '\u{2800}' => matches!(previous, '\u{2801}'..='\u{28ff}'),
         '\u{e0020}'..='\u{e007f}' => is_flag_tag(text, offset),
         _ => false,
     }
@@ -153,14 +156,27 @@ mod tests {
         (0xe_0020, 0xe_007f),
     ];
 
+    /// What has no shape of its own: the blank of Braille, characters of private use (`Co`), noncharacters of the basic plane, and
+    /// the object replacement character, as ranges.
+    const SHAPELESS: [(u32, u32); 6] = [
+        (0x2800, 0x2800),
+        (0xe000, 0xf8ff),
+        (0xfdd0, 0xfdef),
+        (0xfffc, 0xfffc),
+        (0xf_0000, 0xf_fffd),
+        (0x10_0000, 0x10_fffd),
+    ];
+
     #[test]
-    fn table_is_ignorable_and_format_characters_of_unicode() {
+    fn table_is_ignorable_format_and_shapeless_characters_of_unicode() {
         for c in '\0'..=char::MAX {
             let number = u32::from(c);
-            let ranges = IGNORABLE.iter().chain(&FORMAT);
+            let ranges = IGNORABLE.iter().chain(&FORMAT).chain(&SHAPELESS);
             let mut ranges = ranges.map(|(first, last)| *first..=*last);
-            let expected =
-                ranges.any(|range| range.contains(&number)) || matches!(c, '\u{2028}' | '\u{2029}');
+            let is_noncharacter = [0xfffe, 0xffff].contains(&(number & 0xffff));
+            let expected = ranges.any(|range| range.contains(&number))
+                || is_noncharacter
+                || matches!(c, '\u{2028}' | '\u{2029}');
             assert_eq!(is_invisible(c), expected, "U+{number:04X}");
         }
     }
@@ -194,6 +210,7 @@ mod tests {
             "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
             "می\u{200c}خواهم क\u{94d}\u{200d}ष ശ\u{d4d}\u{200c}ര",
             "ᠨ\u{180e}ᠠ آية \u{6dd}١",
+            "⠓⠑⠇⠇⠕\u{2800}⠺⠕⠗⠇⠙",
             "naïve façade — “quoted” … 日本語 한국어\u{a0}x",
         ] {
             assert_eq!(hidden_characters(text).next(), None, "{text}");

@@ -224,9 +224,11 @@ fn push_folded(c: char, out: &mut String) {
         return;
     }
     let number = u32::from(c);
-    if INVISIBLE
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&number))
+    let is_noncharacter = number & 0xfffe == 0xfffe;
+    if is_noncharacter
+        || INVISIBLE
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&number))
     {
         return;
     }
@@ -262,9 +264,9 @@ const LOOK_ALIKES: &str =
     "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
 const LATIN: &str = "aaaaaacccccdddeeeeeeeiiiiiiikkkkkllllnnnnnnooooooorrrssstttttuuuuvvvvxxxxx";
 
-/// Ranges of invisible characters: `Default_Ignorable_Code_Point` and category `Cf` of Unicode 16.0, a blank, and
-/// object placeholders.
-const INVISIBLE: [(u32, u32); 26] = [
+/// Ranges of invisible characters: `Default_Ignorable_Code_Point` and the categories `Cf` and `Co` of Unicode 16.0, a blank,
+/// object placeholders and noncharacters.
+const INVISIBLE: [(u32, u32); 29] = [
     (0xad, 0xad),
     (0x34f, 0x34f),
     (0x600, 0x605),
@@ -281,6 +283,8 @@ const INVISIBLE: [(u32, u32); 26] = [
     (0x2060, 0x206f),
     (0x2800, 0x2800),
     (0x3164, 0x3164),
+    (0xe000, 0xf8ff),
+    (0xfdd0, 0xfdef),
     (0xfe00, 0xfe0f),
     (0xfeff, 0xfeff),
     (0xffa0, 0xffa0),
@@ -291,4 +295,5 @@ const INVISIBLE: [(u32, u32); 26] = [
     (0x1_bca0, 0x1_bca3),
     (0x1_d173, 0x1_d17a),
     (0xe_0000, 0xe_0fff),
+    (0xf_0000, 0x10_ffff),
 ];

@@ -107,7 +107,7 @@ const JOINERS: &str = "\u{2cd}\u{2d7}\u{2010}\u{2012}\u{2013}\u{2014}\u{2015}\u{
 /// Returns whether a character has no visible form: controls, invisible characters, the blank Braille pattern, and the
 /// object replacement and replacement characters.
 fn is_unprintable(c: char) -> bool {
-    c.is_control() || is_invisible(c) || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{fffd}')
+    c.is_control() || is_invisible(c) || c == '\u{fffd}'
 }
 
 const ALPHABET: &str = "abcdefghijklmnopqrstuvwxyz";
