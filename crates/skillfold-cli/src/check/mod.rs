@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::author::fix;
+use skillfold::core::author::{fix, is_fixable};
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::read::{Profile, ReadOptions};
 use skillfold::core::source::{LinkPolicy, SKILL_FILE, progress};
@@ -343,7 +343,7 @@ const MAX_FIX_TRIAL_BYTES: usize = 1 << 20;
 
 /// Returns how many findings `--fix` would correct.
 fn count_fixable(checked: &CheckedSkill, profile: Profile) -> usize {
-    if checked.findings.is_empty() || checked.text.len() > MAX_FIX_TRIAL_BYTES {
+    if !is_fixable(&checked.findings) || checked.text.len() > MAX_FIX_TRIAL_BYTES {
         return 0;
     }
     let folder = checked.file.parent().and_then(Path::file_name);

@@ -11,5 +11,5 @@ pub(crate) mod lint;
 pub(crate) mod fix;
 
 pub use clients::{ClientField, FieldForm, FieldLevel};
-pub use fix::{Fixed, fix};
+pub use fix::{Fixed, fix, is_fixable};
 pub use lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};

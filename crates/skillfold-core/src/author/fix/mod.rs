@@ -65,6 +65,13 @@ pub struct Fixed {
 pub fn fix(bytes: &[u8], folder: &str, profile: Profile) -> Fixed {
     let target = FixTarget { folder, profile };
     let original = target.read(bytes.to_vec());
+    if !is_fixable(&original.findings) {
+        return Fixed {
+            bytes: None,
+            fixed: Vec::new(),
+            remaining: original.findings,
+        };
+    }
     let mut draft = original.clone();
     // Terminates because each pass leaves fewer findings.
     while let Some(next) = target.run_pass(&draft) {
@@ -75,6 +82,17 @@ pub fn fix(bytes: &[u8], folder: &str, profile: Profile) -> Fixed {
         bytes: (draft.bytes != original.bytes).then_some(draft.bytes),
         remaining: draft.findings,
     }
+}
+
+/// Returns whether [`fix`] may remove one of these findings of a file, without reading it: what is too long stays too long.
+pub fn is_fixable(findings: &[Diagnostic]) -> bool {
+    let is_length = |code| {
+        matches!(
+            code,
+            Code::Oversize | Code::DescriptionLength | Code::DescriptionLong
+        )
+    };
+    !findings.iter().all(|finding| is_length(finding.code))
 }
 
 /// Returns the findings of the original file that the corrected file no longer has.
