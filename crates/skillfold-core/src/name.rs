@@ -328,8 +328,12 @@ mod tests {
         ] {
             assert!(text.parse::<ResourcePath>().is_err(), "{text:?}");
         }
-        assert!("a/".repeat(16).parse::<ResourcePath>().is_err());
-        assert!("x".repeat(256).parse::<ResourcePath>().is_err());
+        let is_path = |text: &str| text.parse::<ResourcePath>().is_ok();
+        let deep = |depth| vec!["a"; depth].join("/");
+        assert!(is_path(&deep(ResourcePath::MAX_DEPTH)));
+        assert!(!is_path(&deep(ResourcePath::MAX_DEPTH + 1)));
+        assert!(is_path(&"x".repeat(ResourcePath::MAX_COMPONENT_BYTES)));
+        assert!(!is_path(&"x".repeat(ResourcePath::MAX_COMPONENT_BYTES + 1)));
     }
 
     #[test]

@@ -68,21 +68,25 @@ static WEIGHTS: [[u8; ROW_LENGTH]; ROW_LENGTH] = pair_weights();
 
 impl TokenCounter for TokenEstimate {
     fn count(&self, text: &str) -> u64 {
-        let mut before = TEXT_START;
-        let mut hundredths = 0_u64;
-        for byte in text.bytes() {
-            let kind = BYTE_KINDS[usize::from(byte)];
-            hundredths += u64::from(
-                WEIGHTS[usize::from(before) % ROW_LENGTH][usize::from(kind) % ROW_LENGTH],
-            );
-            before = if kind == CONTINUATION { before } else { kind };
-        }
-        hundredths.div_ceil(100)
+        hundredths(text).div_ceil(100)
     }
 
     fn name(&self) -> &'static str {
         "estimate"
     }
+}
+
+/// Returns the estimate in hundredths of a token.
+fn hundredths(text: &str) -> u64 {
+    let mut before = TEXT_START;
+    let mut hundredths = 0_u64;
+    for byte in text.bytes() {
+        let kind = BYTE_KINDS[usize::from(byte)];
+        hundredths +=
+            u64::from(WEIGHTS[usize::from(before) % ROW_LENGTH][usize::from(kind) % ROW_LENGTH]);
+        before = if kind == CONTINUATION { before } else { kind };
+    }
+    hundredths
 }
 
 /// Returns the kind of each byte.
@@ -138,26 +142,35 @@ const fn pair_weights() -> [[u8; ROW_LENGTH]; ROW_LENGTH] {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        CONTINUATION, KINDS, TEXT_START, TokenCounter as _, TokenEstimate, byte_kinds, pair_weights,
-    };
+    use super::{KINDS, TokenCounter as _, TokenEstimate, hundredths};
+
+    /// One character of each kind.
+    const CHARACTERS: [char; KINDS] = [
+        'a', 'A', '0', ' ', '\n', '\u{1}', '.', '!', 'é', 'ж', '€', '日', '😀',
+    ];
 
     #[test]
-    fn every_byte_has_a_kind_with_a_weight() {
-        let (kinds, weights) = (byte_kinds(), pair_weights());
-        for kind in kinds.into_iter().filter(|kind| *kind != CONTINUATION) {
-            let kind = usize::from(kind);
-            assert!(kind < KINDS);
-            assert!(weights.iter().take(KINDS).all(|row| row[kind] > 0));
+    fn no_character_is_free_wherever_it_is() {
+        for c in CHARACTERS {
+            assert!(hundredths(&c.to_string()) > 0, "{c:?}");
+            for before in CHARACTERS {
+                let text = format!("{before}{c}");
+                assert!(
+                    hundredths(&text) > hundredths(&before.to_string()),
+                    "{text:?}"
+                );
+            }
         }
     }
 
     #[test]
-    fn first_character_weighs_what_it_weighs_at_most() {
-        let weights = pair_weights();
-        for kind in 0..KINDS {
-            let max = weights.iter().take(KINDS).map(|row| row[kind]).max();
-            assert_eq!(Some(weights[usize::from(TEXT_START)][kind]), max);
+    fn text_never_has_more_tokens_than_its_parts() {
+        for before in CHARACTERS {
+            for c in CHARACTERS {
+                let [first, second] = [before, c].map(|c| hundredths(&c.to_string()));
+                let text = format!("{before}{c}");
+                assert!(hundredths(&text) <= first + second, "{text:?}");
+            }
         }
     }
 

@@ -558,14 +558,23 @@ fn description_of_several_lines_is_one_line_of_the_listing() {
 }
 
 #[test]
-fn modes_and_tiers_have_their_words() {
+fn each_constructor_has_its_mode_and_keeps_its_budget() {
+    let budget = Budget::tokens(1);
     let policies = [
-        Policy::catalog(Budget::tokens(1)),
+        Policy::catalog(budget),
         Policy::triggered(),
-        Policy::hybrid(Budget::tokens(1)),
+        Policy::hybrid(budget),
     ];
-    let words = policies.map(|policy| policy.mode.to_string());
-    assert_eq!(words, ["catalog", "triggered", "hybrid"]);
+    let listings = policies.map(|policy| (policy.mode.to_string(), policy.catalog == budget));
+    let expected = [("catalog", true), ("triggered", false), ("hybrid", true)];
+    assert_eq!(
+        listings,
+        expected.map(|(mode, keeps)| (mode.to_owned(), keeps))
+    );
+}
+
+#[test]
+fn tiers_have_their_numbers() {
     let tiers = [Tier::Nothing, Tier::Breadcrumb, Tier::Registry, Tier::Full];
     let words = tiers.map(|tier| tier.to_string());
     assert_eq!(words, ["tier 0", "tier 1", "tier 2", "tier 3"]);

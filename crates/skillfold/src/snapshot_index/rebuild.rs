@@ -116,7 +116,8 @@ impl WriteTurn {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, mpsc};
 
     use super::{IndexRebuild, MAX_FAILURES, WriteTurn};
 
@@ -172,18 +173,16 @@ mod tests {
         });
         go_on.send(()).unwrap();
         assert_eq!(count.recv().unwrap(), "first");
-        let mut tries = 1;
-        while rebuild
-            .0
-            .failures
-            .load(std::sync::atomic::Ordering::Relaxed)
-            < MAX_FAILURES
-        {
-            rebuild.start(|| Err("full".to_owned()));
+        let runs = Arc::new(AtomicUsize::new(1));
+        while rebuild.0.failures.load(Ordering::Relaxed) < MAX_FAILURES {
+            let runs = Arc::clone(&runs);
+            rebuild.start(move || {
+                runs.fetch_add(1, Ordering::Relaxed);
+                Err("full".to_owned())
+            });
             std::thread::yield_now();
-            tries += 1;
         }
-        assert!(tries >= MAX_FAILURES);
+        assert_eq!(runs.load(Ordering::Relaxed), MAX_FAILURES);
         rebuild.start(move || {
             done.send("last").unwrap();
             Ok(())
