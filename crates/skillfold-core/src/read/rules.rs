@@ -72,10 +72,15 @@ fn check_name(
         return;
     }
     let length = name.chars().count();
+    let instead = if folder.is_empty() || folder == name {
+        String::new()
+    } else {
+        format!("; the folder's name {} is used", quoted(folder))
+    };
     if length > MAX_NAME_CHARS {
         // An error in every profile, because clients truncate or refuse longer names.
         let message = format!(
-            "Name is {length} characters long, the limit is {MAX_NAME_CHARS}: {}",
+            "Name is {length} characters long, the limit is {MAX_NAME_CHARS}: {}{instead}",
             quoted(name)
         );
         findings.push(Diagnostic::new(Code::NameLength, span, message));
@@ -94,14 +99,14 @@ fn check_name(
         } else {
             format!("the character `{c}`")
         };
-        let message = format!("Name has {what}: {}", quoted(name));
         // Underscores are common and harmless; other characters are an error in every profile.
         let only_underscores = name.chars().filter(|c| is_invalid(*c)).all(|c| c == '_');
-        let profile = if only_underscores {
-            profile
+        let (profile, instead) = if only_underscores {
+            (profile, "")
         } else {
-            Profile::Spec
+            (Profile::Spec, &*instead)
         };
+        let message = format!("Name has {what}: {}{instead}", quoted(name));
         findings.push(profile.finding(Code::NameCharacters, span, message));
     }
     if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
@@ -112,7 +117,7 @@ fn check_name(
         findings.push(profile.finding(Code::NameHyphens, span, message));
     }
     // The folder of a root that is itself a skill may have no name, for example if the root is `..`.
-    if name != folder && !folder.is_empty() {
+    if name != folder && !folder.is_empty() && is_usable_name(name) {
         let message = format!(
             "Name {} differs from the folder's name {}",
             quoted(name),
@@ -120,6 +125,13 @@ fn check_name(
         );
         findings.push(profile.finding(Code::NameNotFolder, span, message));
     }
+}
+
+/// Returns whether a skill may have a name: at most 64 letters, digits, hyphens and underscores. A value that was joined
+/// from several lines has a space or a line break, so it is none.
+pub(crate) fn is_usable_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(is_allowed)
 }
 
 /// Returns whether a name meets the specification and is ASCII, so that every client accepts it.

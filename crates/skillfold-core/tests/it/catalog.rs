@@ -170,13 +170,13 @@ fn name_cannot_take_the_id_of_another_skill() {
         root(
             Scope::Project,
             "here",
-            &["pdf", "evil=user:pdf", "fine=team:pdf"],
+            &["pdf", "evil=user:pdf", "user:pdf"],
         ),
     ]);
     insta::assert_snapshot!(shown(&catalog), @"
+    evil active here/evil
     pdf active here/pdf
-    project:user:pdf active here/evil
-    team:pdf active here/fine
+    project:user:pdf active here/user:pdf
     user:pdf shadowed by pdf home/pdf
     ");
     insta::assert_snapshot!(notes(&catalog), @"

@@ -580,7 +580,7 @@ fn what_is_the_authors_choice_is_left() {
     ---
     Body
     fixed: SF105
-    left: SF010 SF103 SF302 SF305 SF007
+    left: SF010 SF103 SF302 SF007
     ");
 }
 

@@ -63,8 +63,7 @@ fn name_rules_of_the_specification() {
     2:7-2:19 info[SF408]: Name contains `claude`: `claude-größe`
     ");
     insta::assert_snapshot!(name(&"x".repeat(65)), @"
-    2:7-2:72 error[SF301]: Name is 65 characters long, the limit is 64: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`
-    2:7-2:72 error[SF305]: Name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` differs from the folder's name `a`
+    2:7-2:72 error[SF301]: Name is 65 characters long, the limit is 64: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`; the folder's name `a` is used
     ");
 }
 
@@ -189,6 +188,9 @@ fn description_rules() {
     3:14-3:1041 error[SF306]: Description is 1025 characters long, the limit is 1024
     3:14-3:1041 info[SF401]: Description is 1025 characters long; some clients accept 500
     ");
+    insta::assert_snapshot!(description(&"x".repeat(1024)), @"3:14-3:1040 info[SF401]: Description is 1024 characters long; some clients accept 500");
+    insta::assert_snapshot!(description(&"x".repeat(501)), @"3:14-3:517 info[SF401]: Description is 501 characters long; some clients accept 500");
+    assert_eq!(description(&"x".repeat(500)), "");
     insta::assert_snapshot!(description("uses <xml> tags"), @"3:14-3:31 info[SF407]: Description has angle brackets");
     insta::assert_snapshot!(description("hidden \u{200b} text"), @"3:14-3:29 warning[SF406]: Invisible character U+200B");
 }

@@ -1,5 +1,6 @@
 //! Every field of the format, at the top and under `metadata`.
 
+use skillfold_core::diagnostic::Severity;
 use skillfold_core::load::read_body;
 use skillfold_core::read::{ReadOptions, discover, parse};
 use skillfold_core::{Code, MemorySource};
@@ -65,13 +66,11 @@ fn skill_without_a_name_is_read_under_its_folder() {
 #[test]
 fn name_is_judged_by_length_and_characters() {
     insta::assert_snapshot!(findings(&format!("---\nname: {}\ndescription: b\n---\n", "x".repeat(65))), @"
-    2:7-2:72 error[SF301]: Name is 65 characters long, the limit is 64: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`
-    2:7-2:72 warning[SF305]: Name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` differs from the folder's name `a`
+    2:7-2:72 error[SF301]: Name is 65 characters long, the limit is 64: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`; the folder's name `a` is used
     ");
     insta::assert_snapshot!(findings("---\nname: My Skill!\ndescription: b\n---\n"), @"
     2:7-2:16 warning[SF303]: Name has upper-case letters: `My Skill!`
-    2:7-2:16 error[SF302]: Name has a space: `My Skill!`
-    2:7-2:16 warning[SF305]: Name `My Skill!` differs from the folder's name `a`
+    2:7-2:16 error[SF302]: Name has a space: `My Skill!`; the folder's name `a` is used
     ");
     insta::assert_snapshot!(findings("---\nname: under_score\ndescription: b\n---\n"), @"
     2:7-2:18 warning[SF302]: Name has the character `_`: `under_score`
@@ -81,6 +80,25 @@ fn name_is_judged_by_length_and_characters() {
     2:7-2:12 warning[SF304]: Name has a hyphen at an end or two in a row: `-a--b`
     2:7-2:12 warning[SF305]: Name `-a--b` differs from the folder's name `a`
     ");
+}
+
+#[test]
+fn name_with_an_error_is_not_used_and_the_skill_has_its_folders_name() {
+    let name = |text: &str, folder: &str| {
+        let file = format!("---\nname: {text}\ndescription: b\n---\n");
+        let parsed = parse(file.as_bytes(), folder);
+        let errors = parsed.diagnostics.iter();
+        let errors = errors.filter(|finding| finding.severity == Severity::Error);
+        let codes: Vec<_> = errors.map(|finding| finding.code.number()).collect();
+        let name = parsed.manifest.unwrap().name().to_string();
+        format!("{name} {}", codes.join(" "))
+    };
+    assert_eq!(name("My Skill!", "pdf"), "pdf SF302");
+    assert_eq!(name("pdf@2", "pdf"), "pdf SF302");
+    assert_eq!(name(&"x".repeat(65), "pdf"), "pdf SF301");
+    assert_eq!(name(&"x".repeat(64), "pdf"), format!("{} ", "x".repeat(64)));
+    assert_eq!(name("PDF_Tools", "pdf"), "PDF_Tools ");
+    assert_eq!(name("größe", "pdf"), "größe ");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What is repaired, to what, and with which words.
 
 use proptest::prelude::*;
+use skillfold_core::Diagnostic;
+use skillfold_core::diagnostic::Severity;
 use skillfold_core::read::{FrontmatterReader, parse, parse_with};
 
 use crate::show::check;
@@ -329,14 +331,32 @@ fn white_space_at_the_end_of_a_line_of_a_healthy_block_is_kept() {
 }
 
 #[test]
+fn no_name_is_built_of_several_lines() {
+    for value in [
+        "ok\n  bad: [indent",
+        "\"ok\n  bad: \"indent",
+        "| ok\n  bad: [indent",
+        "> ok\n  bad: [indent",
+        "[ok,\n  bad: indent",
+        "{ok:\n  bad: indent",
+    ] {
+        let file = format!("---\nname: {value}\ndescription: b\n---\n");
+        let parsed = parse(file.as_bytes(), "a");
+        assert!(parsed.repaired, "{value}");
+        assert_eq!(parsed.manifest.unwrap().name().as_str(), "a", "{value}");
+        let has_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+        assert!(parsed.diagnostics.iter().any(has_error), "{value}");
+    }
+}
+
+#[test]
 fn escapes_outside_of_quotes_are_left_alone() {
     insta::assert_snapshot!(check("---\nname: x: y\ndescription: |\n  Matches \\ud83d\\ude00 escapes\nother: {\"a\": \"\\uD83D\\uDE00 and \\ud83d\\ude00\"}\n---\n"), @r#"
-    x: y: "Matches \\ud83d\\ude00 escapes"
+    a: "Matches \\ud83d\\ude00 escapes"
       other = {other: {a: Text("😀 and 😀")}}
     2:8-2:8 warning[SF010]: A second `: ` on the line of a field
     2:7-2:11 warning[SF101]: Value of `name` has an unquoted `: `
-    2:7-2:11 error[SF302]: Name has the character `:`: `x: y`
-    2:7-2:11 warning[SF305]: Name `x: y` differs from the folder's name `a`
+    2:7-2:11 error[SF302]: Name has the character `:`: `x: y`; the folder's name `a` is used
     "#);
 }
 

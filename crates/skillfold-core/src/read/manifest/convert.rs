@@ -2,13 +2,14 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
-use crate::name::ResourcePath;
+use crate::name::{ResourcePath, SkillName};
 use crate::read::field::{Field, find_entry};
 use crate::read::manifest::Manifest;
 use crate::read::manifest::engines::{read_compatibility, read_engines};
 use crate::read::manifest::fields::{OptionalFields, Triggers};
 use crate::read::manifest::optional::Optional;
 use crate::read::manifest::scripts::{is_toolset, script_path};
+use crate::read::rules::is_usable_name;
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Kind, MappingEntry, Node};
 
@@ -324,15 +325,20 @@ impl<'a> FieldReader<'a, '_> {
                 findings.push(Diagnostic::new(Code::MissingName, Span::at(end()), message));
                 folder.parse()
             }
-            Some((name, span)) => name.parse().or_else(|error| {
-                let message = format!(
-                    "{error}: {}; the folder's name {} is used",
-                    quoted(name),
-                    quoted(folder)
-                );
-                findings.push(Diagnostic::new(Code::UnsafeName, span, message));
-                folder.parse()
-            }),
+            Some((name, span)) => match name.parse() {
+                Ok(name) if is_usable_name(SkillName::as_str(&name)) => Ok(name),
+                // The rules on names report it.
+                Ok(_) => folder.parse(),
+                Err(error) => {
+                    let message = format!(
+                        "{error}: {}; the folder's name {} is used",
+                        quoted(name),
+                        quoted(folder)
+                    );
+                    findings.push(Diagnostic::new(Code::UnsafeName, span, message));
+                    folder.parse()
+                }
+            },
         };
         let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
             findings.push(Diagnostic::new(

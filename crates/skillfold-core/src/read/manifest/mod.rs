@@ -42,7 +42,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the name: the field `name`, or the folder's name if the field is missing or not a valid [`SkillName`].
+    /// Returns the name: the field `name`, or the folder's name if the field is missing, longer than 64 characters, or has
+    /// others than letters, digits, hyphens and underscores.
     pub fn name(&self) -> &SkillName {
         &self.name
     }
