@@ -97,9 +97,9 @@ impl Policy {
     }
 
     /// Returns whether a listing shows brief descriptions: in hybrid mode each request adds the full descriptions of the
-    /// skills that it may be about.
+    /// skills that it may be about, and two styles have brief lines in every mode.
     pub(crate) fn lists_briefs(&self) -> bool {
-        self.mode == Mode::Hybrid || self.style == Style::Tiers
+        self.mode == Mode::Hybrid || matches!(self.style, Style::Tiers | Style::Bullets)
     }
 
     /// Returns whether skills are matched by triggers only.

@@ -25,7 +25,7 @@ pub enum Style {
     Markdown,
     /// A breadcrumb, a registry of brief lines, and documentation.
     Tiers,
-    /// A title and bullets.
+    /// A title and bullets, each a brief line.
     Bullets,
 }
 

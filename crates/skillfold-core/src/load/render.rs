@@ -52,15 +52,31 @@ impl Loader {
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
         let instructions = self.load(entry, arguments)?;
-        Ok(self.wrap(entry, instructions, envelope))
+        let tokens = instructions.tokens();
+        Ok(self.wrap_with(entry, instructions, envelope, tokens))
     }
 
-    /// Wraps instructions that were just loaded in an envelope; see [`render`](Self::render).
+    /// Wraps instructions that were just loaded in an envelope; see [`render`](Self::render). A `skill_context` does not
+    /// say their size: this is for texts that nobody asked for, and that their host counts.
     pub fn wrap(
         &self,
         entry: &Entry<'_>,
         instructions: Arc<Instructions>,
         envelope: Envelope,
+    ) -> LoadedText {
+        let tokens = match envelope {
+            Envelope::SkillContext => 0,
+            _ => instructions.tokens(),
+        };
+        self.wrap_with(entry, instructions, envelope, tokens)
+    }
+
+    fn wrap_with(
+        &self,
+        entry: &Entry<'_>,
+        instructions: Arc<Instructions>,
+        envelope: Envelope,
+        tokens: u64,
     ) -> LoadedText {
         let mut notes = instructions.notes().to_vec();
         let (files, digest) = if envelope.lists_files() {
@@ -75,7 +91,7 @@ impl Loader {
             id: instructions.id(),
             body: instructions.body(),
             base_dir: instructions.base_dir(),
-            tokens: instructions.tokens(),
+            tokens,
             requires: &requires,
             files: &names,
             unlisted,

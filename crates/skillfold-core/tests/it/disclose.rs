@@ -165,6 +165,9 @@ fn bullets_are_a_short_line_for_each_skill_and_then_how_to_load() {
          Use read_skill(skill_id) to load full instructions.\n"
     );
     assert_eq!(many("form", 0, "").listing(&bullets).text, "");
+    // Whether or not requests add what they are about.
+    let listed = |mode| catalog.listing(&policy(mode, Style::Bullets)).text;
+    assert_eq!(listed(Mode::Catalog), catalog.listing(&bullets).text);
 }
 
 #[test]
