@@ -6,6 +6,7 @@ use skillfold_core::catalog::{MismatchPolicy, VersionMismatch};
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Feedback, Listing, Memory as _, Mode};
 use skillfold_core::explain::Explanation;
+use skillfold_core::read::ToolCheck;
 use skillfold_core::{
     Budget, Catalog, ContextLifetime, Entry, Error, Instructions, Loader, Policy,
     Session as SessionState,
@@ -180,6 +181,28 @@ impl Session {
             .with_matcher(|matcher, loader| state.turn(matcher, loader, policy, message));
         self.skills.count_turn(&turn);
         turn
+    }
+
+    /// Returns whether the skills whose instructions the model has allow one use of a tool, for a host that enforces
+    /// `allowed-tools`: ask before each call. It is unlisted if none of these skills lists tools, allowed if one that
+    /// does includes it (see [`Manifest::check_tool_use`]), and refused otherwise: also under a rule that only the tool
+    /// understands.
+    ///
+    /// [`Manifest::check_tool_use`]: skillfold_core::read::Manifest::check_tool_use
+    pub fn check_tool_use(&self, tool: &str, input: &str) -> ToolCheck<'static> {
+        self.skills.with_snapshot(|catalog, _| {
+            let in_use = catalog.visible();
+            let in_use = in_use.filter(|entry| self.state.has_skill(entry.id()));
+            let mut result = ToolCheck::Unlisted;
+            for entry in in_use {
+                match entry.manifest().check_tool_use(tool, input) {
+                    ToolCheck::Allowed => return ToolCheck::Allowed,
+                    ToolCheck::Unlisted => {}
+                    _ => result = ToolCheck::Refused,
+                }
+            }
+            result
+        })
     }
 
     /// Explains what a message would add, and why the skills in `ids` would not be chosen. The conversation does not

@@ -312,6 +312,9 @@ fn host_can_enforce_the_tools_that_a_skill_allows() {
     assert_eq!(check("Read"), ToolCheck::Allowed);
     assert_eq!(check("Bash"), ToolCheck::Conditional(vec!["git:*"]));
     assert_eq!(check("Write"), ToolCheck::Refused);
+    let check_use = |input| entry.manifest().check_tool_use("Bash", input);
+    assert_eq!(check_use("git log"), ToolCheck::Allowed);
+    assert_eq!(check_use("git log; rm -r ."), ToolCheck::Refused);
     // A skill that lists nothing forbids nothing.
     user.write("SKILL.md", SKILL);
     skills.refresh().unwrap();
