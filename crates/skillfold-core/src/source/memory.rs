@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::codes::Code;
 use crate::error::Error;
@@ -13,7 +14,8 @@ use crate::source::{
     ResourceKind, Resources, Revision, SKILL_FILE, Source, WalkOptions,
 };
 
-/// A source whose files are in memory, for bundled skills and tests.
+/// A source whose files are in memory, for bundled skills and tests. Clones share their files, so that a program can add
+/// some after discovery: they are found by the next refresh.
 ///
 /// ```
 /// use skillfold_core::MemorySource;
@@ -25,28 +27,44 @@ use crate::source::{
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemorySource {
-    files: BTreeMap<Box<str>, Box<[u8]>>,
+    files: Arc<RwLock<Files>>,
 }
+
+/// The files by path.
+type Files = BTreeMap<Box<str>, Arc<[u8]>>;
 
 impl MemorySource {
     /// Creates a source from paths and contents: `folder/SKILL.md`, `folder/references/more.md`.
     pub fn new<P: Into<Box<str>>, B: Into<Vec<u8>>>(
         files: impl IntoIterator<Item = (P, B)>,
     ) -> Self {
+        let files = files
+            .into_iter()
+            .map(|(path, bytes)| (path.into(), bytes.into().into()));
         Self {
-            files: files
-                .into_iter()
-                .map(|(path, bytes)| (path.into(), bytes.into().into_boxed_slice()))
-                .collect(),
+            files: Arc::new(RwLock::new(files.collect())),
         }
     }
 
-    fn file(&self, folder: &Folder, path: &str) -> Result<&[u8], Error> {
+    /// Adds a file, or replaces the one at its path.
+    pub fn insert(&self, path: impl Into<Box<str>>, bytes: impl Into<Vec<u8>>) {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.insert(path.into(), bytes.into().into());
+    }
+
+    /// Returns whether there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.files().is_empty()
+    }
+
+    fn files(&self) -> RwLockReadGuard<'_, Files> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, folder: &Folder, path: &str) -> Result<Arc<[u8]>, Error> {
         let full = join(folder.path(), path);
-        self.files
-            .get(&*full)
-            .map(|bytes| &**bytes)
-            .ok_or_else(|| Error::not_found(full))
+        let file = self.files().get(&*full).cloned();
+        file.ok_or_else(|| Error::not_found(full))
     }
 }
 
@@ -78,8 +96,8 @@ fn revision(bytes: &[u8]) -> Revision {
 impl Source for MemorySource {
     /// Lists all folders: the host put them there, so none is skipped because of its name or depth.
     fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
-        let skill_files = self
-            .files
+        let files = self.files();
+        let skill_files = files
             .iter()
             .filter_map(|(path, bytes)| Some((skill_folder(path)?, bytes)));
         let mut skills: Vec<_> = skill_files.collect();
@@ -131,11 +149,11 @@ impl Source for MemorySource {
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let file = self.file(folder, SKILL_FILE)?;
         into.extend_from_slice(&file[..bytes.min(file.len())]);
-        Ok(FileState::stable(revision(file)))
+        Ok(FileState::stable(revision(&file)))
     }
 
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
-        Ok(revision(self.file(folder, SKILL_FILE)?))
+        Ok(revision(&self.file(folder, SKILL_FILE)?))
     }
 
     fn read(
@@ -153,7 +171,7 @@ impl Source for MemorySource {
         let (start, end) = (clamp(range.start), clamp(range.end));
         Ok(FileBytes::new(
             file[start..end.max(start)].to_vec(),
-            FileState::stable(revision(file)),
+            FileState::stable(revision(&file)),
         ))
     }
 
@@ -165,7 +183,7 @@ impl Source for MemorySource {
     ) -> Result<Resources, Error> {
         let prefix = join(folder.path(), "");
         let mut resources = Resources::default();
-        for (path, bytes) in &self.files {
+        for (path, bytes) in &*self.files() {
             let Some(path) = path
                 .strip_prefix(&*prefix)
                 .filter(|path| cursor.is_none_or(|cursor| *path > cursor.as_str()))
@@ -199,12 +217,12 @@ impl Source for MemorySource {
 
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
         let full = join(folder.path(), path.as_str());
-        if self.files.contains_key(&*full) {
+        let files = self.files();
+        if files.contains_key(&*full) {
             return Ok(ResourceKind::File);
         }
         let below = format!("{full}/");
-        let is_folder = self
-            .files
+        let is_folder = files
             .range(Box::<str>::from(&*below)..)
             .next()
             .is_some_and(|(path, _)| path.starts_with(&below));
