@@ -12,7 +12,7 @@ use skillfold::view::{Composed, Document};
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::Output;
+use crate::output::{Output, say_diagnostics};
 
 /// Maximum bytes of a prompt.
 const MAX_PROMPT_BYTES: u64 = 1024 * 1024;
@@ -31,6 +31,7 @@ pub(crate) fn run(
         None => String::new(),
     };
     let composed = skills.compose(&options.agent, &prompt, &options.inline)?;
+    say_diagnostics(&composed.notes, output);
     if output.is_json() {
         output.json(Document::Composed(Composed::new(&options.agent, &composed)))?;
         return Ok(ExitCode::SUCCESS);

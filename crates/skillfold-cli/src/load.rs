@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use skillfold::Skills;
 use skillfold::core::Envelope;
 use skillfold::core::load::Dialect;
 use skillfold::view::{Document, InstructionsView};
@@ -22,16 +23,38 @@ pub(crate) fn run(
     let envelope = Envelope::from(options.envelope);
     let dialect = skills.report().settings.arguments.value;
     let arguments = join_arguments(&options.arguments, dialect);
-    let loaded = skills.render(&id, &arguments, envelope)?;
-    if output.is_json() {
-        output.json(Document::Instructions(InstructionsView::new(
-            &loaded, envelope,
-        )))?;
-    } else {
-        say_diagnostics(&loaded.notes, output);
-        output.skill_text(loaded.text.as_bytes())?;
+    let mut ids = vec![id.into_owned()];
+    if options.required {
+        let (order, findings) = skills.load_order(&ids[0])?;
+        say_diagnostics(&findings, output);
+        ids = order;
     }
+    let (last, before) = ids.split_last().expect("the skill itself is in the order");
+    for id in before {
+        print(&skills, id, "", envelope, output)?;
+        if !output.is_json() {
+            output.line("")?;
+        }
+    }
+    print(&skills, last, &arguments, envelope, output)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(
+    skills: &Skills,
+    id: &str,
+    arguments: &str,
+    envelope: Envelope,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let loaded = skills.render(id, arguments, envelope)?;
+    if output.is_json() {
+        return output.json(Document::Instructions(InstructionsView::new(
+            &loaded, envelope,
+        )));
+    }
+    say_diagnostics(&loaded.notes, output);
+    output.skill_text(loaded.text.as_bytes())
 }
 
 /// Joins the arguments into one text. A single word is passed unchanged. Of several, those that splitting into

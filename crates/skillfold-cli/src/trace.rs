@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ValueEnum as _;
 use skillfold::TraceLines;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
@@ -14,8 +15,9 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::Registry;
 
-use crate::arguments::{Arguments, Command, LogLevel};
+use crate::arguments::{Arguments, Command, Global, LogLevel};
 use crate::failure::Failure;
+use crate::host;
 use crate::progress;
 
 /// The file name that stands for stderr.
@@ -38,7 +40,11 @@ pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
         layers.push(json_layer(file)?);
     }
     if let Some(Command::Serve(serve)) = &arguments.command {
-        layers.push(text_layer(serve.log));
+        let level = match serve.log {
+            Some(level) => level,
+            None => level_of_variable(&arguments.global)?,
+        };
+        layers.push(text_layer(level));
     }
     if layers.is_empty() {
         return Ok(());
@@ -130,6 +136,15 @@ impl Write for OneLine {
     }
 }
 
+/// Returns the level of `LOG_LEVEL`; warnings, if it is not set or another program's word.
+fn level_of_variable(global: &Global) -> Result<LogLevel, Failure> {
+    let environment = host::environment(global)?;
+    let level = environment
+        .log_level()
+        .map(|word| LogLevel::from_str(word, true));
+    Ok(level.and_then(Result::ok).unwrap_or(LogLevel::Warn))
+}
+
 /// Returns a layer that writes text to stderr; stdout of a server belongs to the protocol.
 fn text_layer(level: LogLevel) -> BoxedLayer {
     let level = match level {
@@ -138,6 +153,7 @@ fn text_layer(level: LogLevel) -> BoxedLayer {
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
     };
     tracing_subscriber::fmt::layer()
         .with_writer(|| OneLine(io::stderr()))

@@ -159,7 +159,7 @@ codes! {
         "Write a path such as `scripts/run.py`, or a mapping with `path`";
 
     // The specification's rules.
-    NameLength "SF301" Error "The name is longer than 64 characters",
+    NameLength "SF301" Error "The name is longer than 64 characters; the skill has its folder's name",
         "Shorten `name`, and rename the folder with it";
     NameCharacters "SF302" Error "The name has characters other than letters, digits and hyphens",
         "Use lowercase letters, digits and single hyphens";
@@ -288,6 +288,8 @@ codes! {
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
     PinnedContentChanged "SF711" Warning "A folder was trusted with the skills that it had, and has others now; it is not trusted",
         "Review its skills, then trust it again with `skillfold trust`";
+    TemplateMarks "SF720" Warning "The prompt of an agent has marks of a template, which are not filled in",
+        "Write the prompt as plain text, or fill it in yourself and pass it with `--prompt`";
 
     // Triggers.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",

@@ -48,7 +48,7 @@ impl Options {
         }
     }
 
-    /// Serves an agent of the settings: only skills that it sees exist, and those that it uses are listed first.
+    /// Serves an agent of the settings, or of a manifest by its path: only skills that it sees exist, and those that it uses are listed first.
     #[must_use]
     pub fn agent(self, id: impl Into<String>) -> Self {
         Self {

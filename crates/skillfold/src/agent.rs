@@ -11,6 +11,7 @@ use skillfold_core::{
     Session as SessionState,
 };
 
+use crate::agent_manifest::is_path;
 use crate::session::Session;
 use crate::skills::Skills;
 
@@ -45,15 +46,33 @@ impl Skills {
         }
     }
 
-    /// Returns the text that an agent from the settings starts with: the prompt, the skills that it uses, then its own
-    /// instructions; see [`AgentSkills::compose`].
+    /// Returns the text that an [agent](Self::agent) starts with: the prompt, the skills that it uses, then its own
+    /// instructions; see [`AgentSkills::compose`]. An empty prompt, or empty instructions, are those of the agent's
+    /// manifest, if it has one.
     pub fn compose(
         &self,
         agent: &str,
         prompt: &str,
         inline: &str,
     ) -> Result<ComposedInstructions, Error> {
-        self.bind(self.agent(agent)?).compose(prompt, inline)
+        if !is_path(agent) {
+            return self.bind(self.agent(agent)?).compose(prompt, inline);
+        }
+        let manifest = self.agent_manifest(agent)?;
+        let or = |given: &str, own: String| match given {
+            "" => own,
+            given => given.to_owned(),
+        };
+        let findings = match prompt {
+            "" => manifest.findings,
+            // The prompt with the findings is not used.
+            _ => Vec::new(),
+        };
+        let prompt = or(prompt, manifest.prompt);
+        let inline = or(inline, manifest.instructions);
+        let mut composed = self.bind(manifest.agent).compose(&prompt, &inline)?;
+        composed.notes.splice(..0, findings);
+        Ok(composed)
     }
 }
 

@@ -12,7 +12,8 @@ use skillfold_core::Error;
 pub(crate) const SETTING_PREFIX: &str = "SKILLFOLD_";
 
 /// Variables with names of other programs, each with the setting that it sets.
-const SETTING_ALIASES: [(&str, &str); 3] = [
+const SETTING_ALIASES: [(&str, &str); 4] = [
+    ("ENABLE_SENSITIVE_DATA", "log_content"),
     ("SKILL_MATCHING_MODE", "matching"),
     ("SKILL_MAX_PER_REQUEST", "max_per_request"),
     ("SKILL_FALLBACK_MODE", "fallback"),
@@ -33,6 +34,9 @@ const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
 /// Variables that name the user, in the order in which they are asked.
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
+
+/// The variable that says how much programs log.
+const LOG_LEVEL_VARIABLE: &str = "LOG_LEVEL";
 
 /// Variables that name the user's folders for configuration, state and caches.
 const FOLDER_VARIABLES: [&str; 8] = [
@@ -345,6 +349,12 @@ impl Environment {
         Some(name.trim())
     }
 
+    /// Returns how much the user wants programs to log, from `LOG_LEVEL`.
+    pub fn log_level(&self) -> Option<&str> {
+        let value = self.variables.get(LOG_LEVEL_VARIABLE)?.trim();
+        Some(value).filter(|value| !value.is_empty())
+    }
+
     /// Returns the command of the user's editor, from `VISUAL` or `EDITOR`.
     pub fn editor(&self) -> Option<&str> {
         let variables = EDITOR_VARIABLES.iter();
@@ -383,7 +393,8 @@ fn process_variables() -> BTreeMap<String, String> {
                 || FOLDER_VARIABLES.contains(&&*name)
                 || CLIENT_VARIABLES.contains(&&*name)
                 || EDITOR_VARIABLES.contains(&&*name)
-                || USER_VARIABLES.contains(&&*name);
+                || USER_VARIABLES.contains(&&*name)
+                || name == LOG_LEVEL_VARIABLE;
             // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
             is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })

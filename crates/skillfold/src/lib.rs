@@ -94,6 +94,7 @@ mod scripts;
 mod tools;
 
 mod agent;
+mod agent_manifest;
 
 #[cfg(feature = "watch")]
 mod watch;
@@ -114,6 +115,7 @@ pub use accepted::AcceptedFolders;
 #[cfg(feature = "store")]
 pub use accepted::{accept_skills, hold_skill};
 pub use agent::AgentSkills;
+pub use agent_manifest::AgentManifest;
 pub use answer::{Block, Fit, Tool, ToolAnswer};
 pub use cache_folder::{CachePart, cache_parts, clean_cache};
 pub use check::{CheckTarget, CheckedSkill};

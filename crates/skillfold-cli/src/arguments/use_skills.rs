@@ -84,6 +84,9 @@ pub(crate) struct Load {
     /// How to wrap the instructions for a model
     #[arg(long, value_name = "FORM", default_value = "plain")]
     pub(crate) envelope: EnvelopeName,
+    /// Print the skills that it requires too, each before those that require it
+    #[arg(long)]
+    pub(crate) required: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -166,7 +169,7 @@ pub(crate) struct Prompt {
 
 #[derive(Args, Debug)]
 pub(crate) struct Compose {
-    /// The agent, as the settings name it
+    /// The agent: as the settings name it, or the path of its `manifest.yaml` in a trusted project
     pub(crate) agent: String,
     /// The agent's own prompt, from a file; `-` is stdin
     #[arg(long, value_name = "FILE")]
@@ -232,15 +235,16 @@ pub(crate) struct Serve {
     /// Rename a tool: `load_skill=use_skill`
     #[arg(long, value_name = "TOOL=NAME")]
     pub(crate) tool: Vec<String>,
-    /// Serve an agent of the settings: only skills that it sees exist
+    /// Serve an agent: as the settings name it, or the path of its `manifest.yaml` in a trusted project; only skills that
+    /// it sees exist
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
     /// Also return each answer as JSON, for programs; many clients show a model this JSON instead of the text
     #[arg(long)]
     pub(crate) structured: bool,
-    /// How much to log to stderr
-    #[arg(long, value_name = "LEVEL", default_value = "warn")]
-    pub(crate) log: LogLevel,
+    /// How much to log to stderr [default: `LOG_LEVEL`, or warn]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log: Option<LogLevel>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -250,6 +254,7 @@ pub(crate) enum LogLevel {
     Warn,
     Info,
     Debug,
+    Trace,
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {

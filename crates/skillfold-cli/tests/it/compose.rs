@@ -54,6 +54,48 @@ fn text_of_an_agent_is_printed_and_missing_skills_are_named() {
 }
 
 #[test]
+fn agent_of_a_manifest_is_composed_and_served_in_a_trusted_project_only() {
+    let world = world();
+    world.write(
+        "
+        //- app/agents/clerk/manifest.yaml
+        id: clerk
+        agent:
+          uses_skills: [pdf]
+          instructions: Be brief.
+        //- app/agents/clerk/prompt.jinja2
+        You are {{ role }}.
+        ",
+    );
+    insta::assert_snapshot!(world.run(&["compose", "agents/clerk/manifest.yaml", "--trust-project"]), @"
+    You are {{ role }}.
+
+    Skill: pdf
+
+    Fill in the form.
+
+    Be brief.
+    ! warning[SF720]: `prompt.jinja2` has template marks, such as `{{`, and is plain text here
+    ! hint: Write the prompt as plain text, or fill it in yourself and pass it with `--prompt`
+    exit 0
+    ");
+    for command in [
+        &["compose", "agents/clerk"][..],
+        &["serve", "--agent", "agents/clerk"],
+    ] {
+        let refused = world.run(command);
+        assert!(
+            refused.contains("error: Refused to open `agents/clerk`"),
+            "{refused}"
+        );
+        assert!(refused.contains("skillfold trust"), "{refused}");
+        assert!(refused.ends_with("exit 4\n"), "{refused}");
+    }
+    let served = world.run(&["serve", "--agent", "agents/clerk", "--trust-project"]);
+    assert!(served.contains("skills are served"), "{served}");
+}
+
+#[test]
 fn prompt_for_a_client_is_what_its_model_gets() {
     let world = world();
     insta::assert_snapshot!(world.run(&["prompt", "--client", "claude-code"]), @"

@@ -43,6 +43,42 @@ fn load_prints_what_a_model_gets() {
 }
 
 #[test]
+fn required_skills_are_printed_before_those_that_require_them() {
+    let world = World::new(
+        "
+        //- person/.agents/skills/a/SKILL.md
+        ---
+        name: a
+        description: d
+        requires: [b, none]
+        ---
+        Do a.
+        //- person/.agents/skills/b/SKILL.md
+        ---
+        name: b
+        description: d
+        requires: [a]
+        ---
+        Do b.
+        ",
+    );
+    insta::assert_snapshot!(world.run(&["load", "a", "--required"]), @"
+    Base directory for this skill: ROOT/person/.agents/skills/b
+
+    Do b.
+
+    Base directory for this skill: ROOT/person/.agents/skills/a
+
+    Do a.
+    ! warning[SF804]: Skills require each other: `a` > `b` > `a`
+    ! hint: Remove one of the requirements
+    ! warning[SF803]: `a` requires `none`, which does not exist
+    ! hint: Install or enable it, or correct the id under `requires`
+    exit 0
+    ");
+}
+
+#[test]
 fn load_says_why_it_cannot() {
     let world = World::new(TREE);
     insta::assert_snapshot!(world.run(&["load", "pfd"]), @"

@@ -78,6 +78,20 @@ fn stdout_is_the_protocols_and_skills_of_a_project_are_withheld() {
 }
 
 #[test]
+fn log_level_is_that_of_the_variable_unless_an_option_says_it() {
+    let world = world();
+    let heard = |level: &str, options: &[&str]| {
+        let mut command = skillfold(&world.path("app"), &world.path("person"));
+        let serve = command.env("LOG_LEVEL", level).arg("serve").args(options);
+        String::from_utf8(serve.output().unwrap().stderr).unwrap()
+    };
+    assert!(heard("INFO", &[]).contains(" INFO "));
+    assert!(!heard("INFO", &["--log", "warn"]).contains(" INFO "));
+    // Words of other programs.
+    assert!(!heard("verbose", &[]).contains(" INFO "));
+}
+
+#[test]
 fn client_that_says_nothing_is_no_error() {
     let (answers, _) = serve(&world(), &[], "");
     assert!(answers.is_empty());

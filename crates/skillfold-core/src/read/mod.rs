@@ -34,6 +34,6 @@ pub use manifest::{EngineRequirement, Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use parse::{Agreement, readers_agree};
 pub use parse::{FrontmatterReader, Parsed, parse, parse_with};
-pub use raw_fields::raw_frontmatter;
+pub use raw_fields::{raw_frontmatter, yaml_fields};
 pub use rules::Profile;
 pub use value::{Fields, Scalar, ScalarValue, Value};

@@ -1,10 +1,12 @@
-//! Reads all fields of a file's frontmatter verbatim.
+//! Reads all fields of a file's frontmatter, or of a YAML file, verbatim.
 
+use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
 use crate::read::frontmatter::{self, Extent, FenceSearch};
 use crate::read::parse::{FrontmatterReader, is_repair, read_fields};
 use crate::read::value::{Fields, Value};
+use crate::read::yaml::{self, Fault, Kind, MappingEntry};
 
 /// Returns the frontmatter fields of a whole `SKILL.md`, verbatim and in file order.
 ///
@@ -29,10 +31,7 @@ pub fn raw_frontmatter(bytes: &[u8], limits: &Limits) -> Result<Fields, Diagnost
         FrontmatterReader::default(),
         limits,
         |entries, _, _| {
-            let pairs = entries
-                .iter()
-                .map(|entry| (&*entry.key, Value::from(&entry.value)));
-            fields = pairs.collect();
+            fields = collect(entries);
             None
         },
     );
@@ -41,4 +40,29 @@ pub fn raw_frontmatter(bytes: &[u8], limits: &Limits) -> Result<Fields, Diagnost
         Some(finding) => Err(finding),
         None => Ok(fields),
     }
+}
+
+/// Returns the fields of a YAML file, verbatim and in file order. Nothing is repaired.
+///
+/// ```
+/// let fields = skillfold_core::read::yaml_fields("id: clerk\nagent:\n  uses_skills: [pdf]\n", &Default::default())?;
+/// assert!(fields.get("agent").is_some());
+/// # Ok::<(), skillfold_core::Diagnostic>(())
+/// ```
+pub fn yaml_fields(text: &str, limits: &Limits) -> Result<Fields, Diagnostic> {
+    let root = yaml::parse(text, 1, limits).map_err(Fault::into_diagnostic)?;
+    match &root.kind {
+        Kind::Map(entries) => Ok(collect(entries)),
+        Kind::Scalar { .. } | Kind::List(_) => {
+            let message = "File is not a mapping of fields";
+            Err(Diagnostic::new(Code::NotAMapping, root.span, message))
+        }
+    }
+}
+
+fn collect(entries: &[MappingEntry<'_>]) -> Fields {
+    let pairs = entries.iter();
+    pairs
+        .map(|entry| (&*entry.key, Value::from(&entry.value)))
+        .collect()
 }

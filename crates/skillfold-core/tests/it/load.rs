@@ -319,6 +319,32 @@ fn required_skills_come_before_those_that_require_them() {
 }
 
 #[test]
+fn loading_a_skill_loads_nothing_that_it_requires() {
+    let tree = "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: d
+        requires: [b]
+        ---
+        Do a.
+        //- b/SKILL.md
+        ---
+        name: b
+        description: d
+        ---
+        Do b.
+    ";
+    let source = MemorySource::new(files(tree));
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let loader = loader();
+    let loaded = loader.load(&catalog.get("a").unwrap(), "").unwrap();
+    assert_eq!(loaded.body(), "Do a.\n");
+    assert_eq!(loaded.requires(), ["b".into()]);
+    assert_eq!(loader.stats().entries, 1);
+}
+
+#[test]
 fn circle_of_requirements_is_found_and_ends() {
     let tree = "
         //- a/SKILL.md

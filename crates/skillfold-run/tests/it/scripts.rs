@@ -80,6 +80,14 @@ fn codes_and_signals_are_reported() {
 }
 
 #[test]
+fn run_is_limited_to_a_minute_and_a_mebibyte_by_default() {
+    let limits = RunLimits::default();
+    assert_eq!(limits.wall_time, Duration::from_secs(60));
+    assert_eq!(limits.output_bytes, 1024 * 1024);
+    assert_eq!((limits.arguments, limits.argument_bytes), (100, 4096));
+}
+
+#[test]
 fn a_run_ends_at_its_time_limit() {
     let limits = RunLimits::default().with_wall_time(Duration::from_millis(300));
     let outcome = run("scripts/a.sh", "echo early; sleep 20", |run| {

@@ -9,6 +9,20 @@ use crate::tree::{file, root};
 
 const PAGE: &str = "docs/requirements.md";
 
+/// The decisions whose tables say how the wording of a row differs from its requirement's.
+const AMENDMENTS: [&str; 2] = [
+    "docs/decisions/0021-rows-as-worded.md",
+    "docs/decisions/0053-amended-rows.md",
+];
+
+/// How many rows are in each state: the states, and their number.
+const COUNTS: [(&[&str], usize); 4] = [
+    (&["proved", "amended"], 170),
+    (&["host"], 5),
+    (&["declined"], 1),
+    (&["waits"], 0),
+];
+
 /// The issues that a requirement can wait for.
 const ISSUES: [&str; 5] = [
     "What the model sees",
@@ -54,6 +68,62 @@ fn requirements_are_worded_by_the_reference() {
     );
 }
 
+#[test]
+fn every_requirement_is_answered_and_amended_ones_are_listed() {
+    let page = file(PAGE).expect("the requirements have a page");
+    let decisions = AMENDMENTS.map(|path| &*file(path).expect("the decision is there").text);
+    let mut offenders = Offenders::default();
+    offenders.add(PAGE, miscounted(&page.text, &COUNTS));
+    offenders.add(PAGE, unlisted_amendments(&page.text, &decisions));
+    offenders
+        .expect_none("Prove the rows, and list those that are amended above and in a decision");
+}
+
+/// Finds states that another number of rows has.
+fn miscounted(page: &str, counts: &[(&[&str], usize)]) -> Vec<Finding> {
+    let (rows, _) = rows(page);
+    let count = |states: &[&str]| {
+        rows.iter()
+            .filter(|row| states.contains(&row.state))
+            .count()
+    };
+    let wrong = counts
+        .iter()
+        .filter(|(states, expected)| count(states) != *expected);
+    wrong
+        .map(|(states, expected)| {
+            let (found, states) = (count(states), states.join(" or "));
+            Finding::new(1, format!("{found} rows are {states}, and not {expected}"))
+        })
+        .collect()
+}
+
+/// Finds amended rows that the page does not list or no decision explains, and rows listed that are not amended.
+fn unlisted_amendments(page: &str, decisions: &[&str]) -> Vec<Finding> {
+    let list = page.split("\nAmended: ").nth(1).unwrap_or_default();
+    let list = list.split(".\n").next().unwrap_or_default();
+    let listed: BTreeSet<&str> = backticked(list).collect();
+    let explained: BTreeSet<&str> = decisions
+        .iter()
+        .flat_map(|decision| decision.lines())
+        .filter_map(|line| cells(line).first().copied())
+        .flat_map(|ids| ids.split(", "))
+        .collect();
+    let (rows, mut findings) = rows(page);
+    for row in &rows {
+        let is_amended = row.state == "amended";
+        let what = if is_amended != listed.contains(row.id) {
+            "is amended and not listed above, or the other way round"
+        } else if is_amended && !explained.contains(row.id) {
+            "is amended, and no decision says why"
+        } else {
+            continue;
+        };
+        findings.push(Finding::new(row.line, format!("`{}` {what}", row.id)));
+    }
+    findings
+}
+
 /// Finds rows that are malformed, listed twice, or say what is not so.
 fn false_rows(page: &str, proofs: &BTreeSet<String>) -> Vec<Finding> {
     let (rows, mut findings) = rows(page);
@@ -65,7 +135,7 @@ fn false_rows(page: &str, proofs: &BTreeSet<String>) -> Vec<Finding> {
             say("is listed twice".to_owned());
         }
         match row.state {
-            "proved" => missing_proofs(row.proof, proofs).into_iter().for_each(say),
+            "proved" | "amended" => missing_proofs(row.proof, proofs).into_iter().for_each(say),
             "waits" if row.proof.split(", ").all(|issue| ISSUES.contains(&issue)) => {}
             "waits" => say(format!("waits for no issue of the list: `{}`", row.proof)),
             "host" if backticked(row.proof).any(|id| ids.contains(&id)) => {}
@@ -274,4 +344,28 @@ fn a_row_that_says_less_than_the_reference_is_found() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn a_miscounted_or_unlisted_row_is_found() {
+    let page = "\nAmended: `A-01`,\n`A-03`.\n\n| A-01 | x | 0 | amended | |\n| A-02 | x | 0 | amended | |\n\
+                | A-03 | x | 0 | proved | |\n| A-04 | x | 0 | host | |\n";
+    let expected = [Finding::new(1, "3 rows are proved or amended, and not 4")];
+    let counts: [(&[&str], usize); 2] = [(&["proved", "amended"], 4), (&["host"], 1)];
+    assert_eq!(miscounted(page, &counts), expected);
+    let expected = [
+        Finding::new(5, "`A-01` is amended, and no decision says why"),
+        Finding::new(
+            6,
+            "`A-02` is amended and not listed above, or the other way round",
+        ),
+        Finding::new(
+            7,
+            "`A-03` is amended and not listed above, or the other way round",
+        ),
+    ];
+    assert_eq!(
+        unlisted_amendments(page, &["| A-02, B-01 | x |\n"]),
+        expected
+    );
 }

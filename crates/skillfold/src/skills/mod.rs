@@ -16,9 +16,10 @@ use skillfold_core::disclose::Turn;
 use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
 use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Agent, Budget, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
+    Agent, Budget, Catalog, Diagnostic, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
 };
 
+use crate::agent_manifest::is_path;
 use crate::answer::AnswerCache;
 use crate::client::Client;
 use crate::counters::{AtomicCounters, Counters};
@@ -295,9 +296,23 @@ impl Skills {
         self.with_skill(id, |entry, loader| loader.published_files(entry))
     }
 
-    /// Returns an agent from the settings, for [`bind`](Self::bind). The error suggests the nearest ids.
+    /// Returns an agent, for [`bind`](Self::bind): one of the settings, or with a `/` or the ending `.yaml` the one of a
+    /// [manifest](Self::agent_manifest). The error suggests the nearest ids.
     pub fn agent(&self, id: &str) -> Result<Agent, Error> {
+        if is_path(id) {
+            return Ok(self.agent_manifest(id)?.agent);
+        }
         self.report().settings.agent(id)
+    }
+
+    /// Returns the ids of a skill and of everything it requires, in the order in which they are loaded, and what is
+    /// missing or circular; see [`Catalog::resolve_requires`]. Loads nothing.
+    pub fn load_order(&self, id: &str) -> Result<(Vec<String>, Vec<Diagnostic>), Error> {
+        self.with_snapshot(|catalog, _| {
+            let required = catalog.resolve_requires(id)?;
+            let ids = required.skills.iter().map(|entry| entry.id().to_owned());
+            Ok((ids.collect(), required.findings))
+        })
     }
 
     /// Calls `f` with a skill, if the audience may have it, and the loader.
@@ -312,7 +327,6 @@ impl Skills {
     }
 
     /// Returns the environment of the host.
-    #[cfg(feature = "store")]
     pub(crate) fn environment(&self) -> &Environment {
         &self.inner.host.environment
     }

@@ -209,3 +209,130 @@ fn agent_follows_a_refresh() {
     assert_eq!(clerk.compose("Prompt.", "").unwrap().text, "Prompt.");
     assert_eq!(clerk.missing()[0].reason, "`pdf` does not exist");
 }
+
+/// The manifest of the document that `uses_skills` comes from, with instructions of its own.
+const MANIFEST: &str = "id: builder_agent
+name: Extension Builder Agent
+
+agent:
+  integration_mode: tool
+  model: gpt-5.2-codex
+  uses_tools:
+    - core_tools
+    - web_search
+    - skill_registry
+  uses_skills:
+    - pdf
+    - gone
+  limits:
+    max_turns: 20
+  instructions: |
+    Be brief.
+
+depends_on:
+  - skill_registry";
+
+fn builder() -> World {
+    let world = world();
+    put(&world, "person/app/agents/builder/manifest.yaml", MANIFEST);
+    put(
+        &world,
+        "person/app/agents/builder/prompt.jinja2",
+        "You build.",
+    );
+    world
+}
+
+#[test]
+fn manifest_of_a_trusted_project_describes_an_agent() {
+    let world = builder();
+    let skills = world.host().set("trust_project", "true").discover();
+    let skills = skills.unwrap();
+    for path in [
+        "agents/builder/manifest.yaml",
+        "agents/builder",
+        "./agents/builder/",
+    ] {
+        let composed = skills.compose(path, "", "").unwrap();
+        assert_eq!(
+            composed.text,
+            "You build.\n\nSkill: pdf\n\n# PDF\nFill in `templates/form.md`.\n\nBe brief.\n",
+            "{path}"
+        );
+        assert_eq!(composed.missing.len(), 1);
+        assert_eq!(composed.notes, []);
+    }
+    let agent = skills.agent("agents/builder").unwrap();
+    let expected = Agent::new("builder_agent").with_skills(["pdf", "gone"]);
+    assert_eq!(agent, expected);
+    // What a host passes replaces what the files say.
+    let composed = skills
+        .compose("agents/builder", "You wait.", "Now.")
+        .unwrap();
+    assert!(
+        composed.text.starts_with("You wait.\n\nSkill: pdf\n"),
+        "{}",
+        composed.text
+    );
+    assert!(composed.text.ends_with("\n\nNow."), "{}", composed.text);
+}
+
+#[test]
+fn marks_of_a_template_are_text_and_a_finding() {
+    let world = builder();
+    let prompt = "You build in {{ folder }}.";
+    put(&world, "person/app/agents/builder/prompt.jinja2", prompt);
+    let skills = world.host().set("trust_project", "true").discover();
+    let composed = skills.unwrap().compose("agents/builder", "", "").unwrap();
+    assert!(composed.text.starts_with(prompt), "{}", composed.text);
+    let findings: Vec<_> = composed.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        findings,
+        [
+            "warning[SF720]: `prompt.jinja2` has template marks, such as `{{`, and is plain text here"
+        ]
+    );
+}
+
+#[test]
+fn manifest_is_read_only_in_a_project_that_is_trusted_as_a_whole() {
+    let world = builder();
+    let error = world.skills().agent("agents/builder").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert!(
+        error.hint().contains("run `skillfold trust` there"),
+        "{}",
+        error.hint()
+    );
+    assert!(world.skills().compose("agents/builder", "", "").is_err());
+    let skills = world.host().set("trust_project", "true").discover();
+    let skills = skills.unwrap();
+    put(&world, "person/elsewhere/manifest.yaml", MANIFEST);
+    for (path, kind) in [
+        ("../elsewhere", ErrorKind::Refused),
+        ("agents/none.yaml", ErrorKind::NotFound),
+    ] {
+        assert_eq!(skills.agent(path).unwrap_err().kind(), kind, "{path}");
+    }
+    for (text, says) in [
+        ("id: x", "`agent` is not there"),
+        ("agent: x", "`agent` is not a mapping"),
+        (
+            "agent: {uses_skills: pdf}",
+            "`agent.uses_skills` is not a list of skills",
+        ),
+        (
+            "agent: {uses_skills: [[pdf]]}",
+            "`agent.uses_skills` is not a list of skills",
+        ),
+        ("agent: {instructions: [x]}", "`instructions` is not text"),
+        ("agent: {sees: some}", "`agent.sees` is not `all` or `used`"),
+        ("- x", "File is not a mapping"),
+        ("agent: [", "SF01"),
+    ] {
+        put(&world, "person/app/agents/odd.yaml", text);
+        let error = skills.agent("agents/odd.yaml").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}");
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What is set where, and what a project may not set.
 
-use skillfold::core::disclose::{Breadcrumb, Fallback, Mode, Style};
+use skillfold::core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
 use skillfold::core::{Code, ErrorKind};
 use skillfold::{Environment, Host, RootStatus, Settings};
 
@@ -137,6 +137,19 @@ fn matching_by_meaning_is_an_error_without_an_embedder() {
         error.to_string().contains("name its folder in `model`"),
         "{error}"
     );
+}
+
+#[test]
+fn content_is_logged_by_the_name_that_other_programs_have_for_it() {
+    let world = World::new("\n//- person/app/README.md\n");
+    let environment = world.environment("person/app");
+    let detail = |environment| Settings::load(&environment, &[]).policy().log_detail;
+    assert_eq!(detail(environment.clone()), LogDetail::Names);
+    let environment = environment.variable("ENABLE_SENSITIVE_DATA", "true");
+    assert_eq!(detail(environment.clone()), LogDetail::Content);
+    // Our own name counts more.
+    let environment = environment.variable("SKILLFOLD_LOG_CONTENT", "false");
+    assert_eq!(detail(environment), LogDetail::Names);
 }
 
 #[test]
