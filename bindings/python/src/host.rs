@@ -33,7 +33,8 @@ struct ReplacedEnvironment {
 }
 
 impl Options {
-    pub(crate) fn into_host(self) -> Result<Host, Error> {
+    /// Returns the host, and the files in memory that skills can be added to.
+    pub(crate) fn into_host(self) -> Result<(Host, MemorySource), Error> {
         let environment = match self.environment {
             None => Environment::from_process(&self.directory)?,
             Some(replaced) => {
@@ -61,15 +62,19 @@ impl Options {
         for (key, value) in self.settings {
             host = host.set(key, value);
         }
-        if !self.bundled_files.is_empty() {
-            host = host.bundled("bundled", MemorySource::new(self.bundled_files));
-        }
+        let label = if self.bundled_files.is_empty() {
+            "registered"
+        } else {
+            "bundled"
+        };
+        let in_memory = MemorySource::new(self.bundled_files);
+        host = host.bundled(label, in_memory.clone());
         if let Some(folder) = self.bundled_folder {
             host = host.bundled("bundled", FsSource::open(&folder)?);
         }
         if let Some((id, embed)) = self.embedder {
             host = host.embedder(Arc::new(PythonEmbedder { id, embed }));
         }
-        Ok(host)
+        Ok((host, in_memory))
     }
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use skillfold::Skills;
 use skillfold::core::Error;
 use skillfold::core::load::Digest;
-use skillfold::store::{Approval, Author};
+use skillfold::store::{Approval, Author, Verdict};
 use skillfold::view::{Document, History, ProposalList, ProposalView};
 
 use crate::error::{detached, json, parse};
@@ -126,6 +126,25 @@ impl Store {
             let version = store.approve(digest, base, &decision.approval(), now)?;
             self.skills.refresh()?;
             Ok(version.after.to_string())
+        })
+    }
+
+    fn recommend(
+        &self,
+        py: Python<'_>,
+        digest: &str,
+        by: &str,
+        verdict: &str,
+        reason: &str,
+    ) -> PyResult<()> {
+        detached(py, || {
+            let verdict = match verdict {
+                "approve" => Verdict::Approve,
+                "reject" => Verdict::Reject,
+                _ => return Err(Error::invalid("verdict", "expected `approve` or `reject`")),
+            };
+            let (store, now) = (self.skills.store()?, self.skills.now());
+            store.recommend(parse("digest", digest)?, by, verdict, reason, now)
         })
     }
 

@@ -9,6 +9,7 @@ use skillfold::view::{AnswerView, Document, ListingText, ToolList, TurnView, Why
 
 use crate::error::{detached, json, searching};
 use crate::instructions::Instructions;
+use crate::skills::tool_check;
 
 /// The arguments of `session`, as `skillfold._skills` passes them.
 #[derive(FromPyObject)]
@@ -169,6 +170,11 @@ impl Session {
 
     fn plain_list_tokens(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.lock().plain_list_tokens())
+    }
+
+    /// Returns whether the skills in use allow one use of a tool.
+    fn check_tool(&self, py: Python<'_>, tool: &str, input: &str) -> &'static str {
+        py.detach(|| tool_check(&self.lock().check_tool_use(tool, input)))
     }
 
     /// Returns whether there is such a skill and the conversation's model may see it.

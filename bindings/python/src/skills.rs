@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
 use skillfold::core::read::ToolCheck;
 use skillfold::core::source::Cursor;
-use skillfold::core::{ContextLifetime, Error, Limits};
+use skillfold::core::{ContextLifetime, Error, Limits, MemorySource};
 use skillfold::view::{
     ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
     SkillList, SkillView,
@@ -27,6 +27,8 @@ use crate::watcher::{Watcher, on_change};
 #[pyclass(frozen, module = "skillfold._skillfold")]
 pub(crate) struct Skills {
     skills: skillfold::Skills,
+    /// The skills that the program brings.
+    in_memory: MemorySource,
 }
 
 /// The arguments of `list`, as `skillfold._skills` passes them.
@@ -71,20 +73,38 @@ impl Skills {
     fn discover(py: Python<'_>, options: Options) -> PyResult<Self> {
         let is_lenient = options.is_lenient;
         detached(py, || {
-            let host = options.into_host()?;
+            let (host, in_memory) = options.into_host()?;
             let skills = if is_lenient {
                 Host::discover_lenient(host)
             } else {
                 host.discover()?
             };
-            Ok(Self { skills })
+            Ok(Self { skills, in_memory })
         })
     }
 
     fn for_user(&self) -> Self {
         Self {
             skills: self.skills.for_user(),
+            in_memory: self.in_memory.clone(),
         }
+    }
+
+    /// Adds a skill in memory, or replaces one that was added, and returns what changed.
+    fn register(&self, py: Python<'_>, name: &str, file: &str) -> PyResult<String> {
+        detached(py, || {
+            self.in_memory.insert(format!("{name}/SKILL.md"), file);
+            let changes = self.skills.refresh()?;
+            Ok(json(Document::Changes(ChangesView::new(&changes))))
+        })
+    }
+
+    /// Returns the ids of a skill and of what it requires, in the order of loading, and what is wrong with that.
+    fn load_order(&self, py: Python<'_>, id: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+        detached(py, || {
+            let (ids, findings) = self.skills.load_order(id)?;
+            Ok((ids, findings.iter().map(ToString::to_string).collect()))
+        })
     }
 
     fn __len__(&self) -> usize {
@@ -102,8 +122,14 @@ impl Skills {
         visible.map(|entry| entry.id().to_owned()).collect()
     }
 
+    /// Returns whether the program brings no skills in memory.
+    fn has_nothing_in_memory(&self) -> bool {
+        self.in_memory.is_empty()
+    }
+
+    /// Returns how many roots there are, without the one for skills in memory if it is empty.
     fn root_count(&self) -> usize {
-        self.skills.catalog().roots().len()
+        self.skills.catalog().roots().len() - usize::from(self.in_memory.is_empty())
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "Python passes a dict")]
@@ -258,20 +284,29 @@ impl Skills {
         })
     }
 
-    /// Returns whether a skill's `allowed-tools` include a tool, and the rules that restrict it.
-    fn check_tool(&self, py: Python<'_>, id: &str, tool: &str) -> PyResult<(&str, Vec<String>)> {
+    /// Returns whether a skill's `allowed-tools` include a tool, or one use of it, and the rules that restrict it.
+    fn check_tool(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        tool: &str,
+        input: Option<&str>,
+    ) -> PyResult<(&str, Vec<String>)> {
         detached(py, || {
             let skill = self.skills.get(id)?;
             let entry = skill.entry();
-            Ok(match entry.manifest().check_tool(tool) {
-                ToolCheck::Allowed => ("allowed", Vec::new()),
+            let manifest = entry.manifest();
+            let check = match input {
+                Some(input) => manifest.check_tool_use(tool, input),
+                None => manifest.check_tool(tool),
+            };
+            let rules = match &check {
                 ToolCheck::Conditional(rules) => {
-                    let rules = rules.into_iter().map(str::to_owned);
-                    ("conditional", rules.collect())
+                    rules.iter().map(|rule| (*rule).to_owned()).collect()
                 }
-                ToolCheck::Refused => ("refused", Vec::new()),
-                _ => ("unlisted", Vec::new()),
-            })
+                _ => Vec::new(),
+            };
+            Ok((tool_check(&check), rules))
         })
     }
 
@@ -281,6 +316,21 @@ impl Skills {
 
     fn store(&self) -> Store {
         Store::new(&self.skills)
+    }
+
+    /// Returns the text that an agent starts with, and what there is to say about it.
+    fn compose(
+        &self,
+        py: Python<'_>,
+        agent: &str,
+        prompt: &str,
+        inline: &str,
+    ) -> PyResult<(String, Vec<String>)> {
+        detached(py, || {
+            let composed = self.skills.compose(agent, prompt, inline)?;
+            let notes = composed.notes.iter().map(ToString::to_string);
+            Ok((composed.text, notes.collect()))
+        })
     }
 
     fn bind(
@@ -303,5 +353,15 @@ impl Skills {
             };
             Ok(Session::new(session))
         })
+    }
+}
+
+/// Returns the result of a check as a word.
+pub(crate) fn tool_check(check: &ToolCheck<'_>) -> &'static str {
+    match check {
+        ToolCheck::Allowed => "allowed",
+        ToolCheck::Conditional(_) => "conditional",
+        ToolCheck::Refused => "refused",
+        _ => "unlisted",
     }
 }

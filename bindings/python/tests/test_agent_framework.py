@@ -283,3 +283,10 @@ def test_listing_reaches_every_call_of_every_agent(skills: Skills) -> None:
         converse(client, SkillContextProvider(owner, disclosure="catalog"), "Hello", "Thanks")
         lines = [[line.split(":")[0] for line in text.splitlines() if line.startswith("- ")] for text in client.prompts]
         assert lines == [[f"- {name}" for name in listed]] * 3
+
+
+def test_skills_that_the_model_asked_for_are_recorded_after_the_run(skills: Skills) -> None:
+    client = ScriptedClient(("load_skill", {"skill_id": "mail"}), "Loaded.")
+    session = converse(client, provider := SkillContextProvider(skills), "Write to Alice")
+    assert list(session.state[provider.source_id]) == ["conversation"]
+    assert skills.counters().used == 1

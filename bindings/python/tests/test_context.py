@@ -215,3 +215,41 @@ def test_package_imports_no_framework() -> None:
     frameworks = {"agent_framework", "agents", "pydantic", "pydantic_ai", "langchain", "typing_extensions"}
     shown = subprocess.run([sys.executable, "-c", code % frameworks], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_skills_that_the_model_asked_for_are_recorded_as_used(skills: Skills) -> None:
+    context = SkillContext(skills)
+    context.invoking(user("Fill in a form for Alice"))
+    assert context.invoked() == []
+    context.call("read_skill_resource", {"skill_id": "pdf", "path": "references/forms.md"})
+    asyncio.run(context.acall("load_skill", '{"skill_id": "mail"}'))
+    context.call("load_skill", {"skill_id": "none"})
+    context.call("list_skills")
+    assert context.invoked() == ["pdf", "mail"]
+    assert context.invoked() == []
+    assert context.invoked(["gone"]) == ["gone"]
+    assert context.context_priority == skills.context_priority == 60
+
+
+def test_skill_is_registered_after_discovery(skills: Skills) -> None:
+    context = SkillContext(skills)
+    changes = skills.register(
+        "hello", "Greets people: all of them", triggers=["say hello", "c++: hi"], instructions="Wave.\n"
+    )
+    assert changes.added == ["hello"]
+    told = context.invoking("Please say hello to Alice")
+    assert told.instructions is not None
+    assert "Wave." in told.instructions
+    # The same name replaces it.
+    skills.register("hello", "Greets", instructions="Bow.\n")
+    assert skills.load("hello").body == "Bow.\n"
+    assert skills.for_user().load("hello").body == "Bow.\n"
+    with pytest.raises(ValueError, match="at most 64"):
+        skills.register("../hello", "Greets")
+
+
+def test_required_skills_are_ordered(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    head = "---\nname: {0}\ndescription: d\nrequires: [{1}]\n---\n"
+    skills = discover(tmp_path, a=head.format("a", "b, none"), b=head.format("b", ""))
+    assert skills.load_order("a") == ["b", "a"]
+    assert "`a` requires `none`" in caplog.text

@@ -54,6 +54,20 @@ def test_change_waits_until_a_reviewer_approves_it_and_can_be_taken_back(skills:
     assert skills.history("pdf").versions[-1].cause == "rolled_back"
 
 
+def test_reviewer_who_may_not_decide_recommends(skills: Skills, file: Path) -> None:
+    proposed = skills.propose_update("pdf", DIFF, "pdftk is gone", author="my-agent")
+    skills.reviewer("another-agent").recommend(proposed, "approve", "qpdf is installed")
+    with pytest.raises(InvalidError):
+        skills.reviewer("another-agent").recommend(proposed, "maybe", "unsure")  # type: ignore[arg-type]
+    [recommended] = skills.proposal(proposed.name).recommendations
+    assert (recommended.by, recommended.verdict, recommended.reason) == (
+        "another-agent",
+        "approve",
+        "qpdf is installed",
+    )
+    assert file.read_text(encoding="utf-8") == PDF
+
+
 def test_new_skill_is_there_for_nobody_until_it_is_approved(skills: Skills) -> None:
     proposed = skills.propose_new("csv", NEW, "asked for three times")
     assert proposed.base is None

@@ -12,6 +12,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRetryMiddleware, SummarizationMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
@@ -293,3 +294,30 @@ def test_a_graph_of_ones_own_uses_the_tools(skills: Skills, model: ScriptedChatM
     assert PDF in result["messages"][2].text
     assert session.turn("Fill in the tax form").text is None
     assert tools[1].invoke({"skill_id": "mail"}).count(MAIL) == 1
+
+
+def test_tools_that_the_skills_in_use_do_not_list_are_refused(tmp_path: Path) -> None:
+    text = "---\nname: git\ndescription: Commits\ntriggers: [commit]\nallowed-tools: Bash(git:*)\n---\nCommit.\n"
+    skills = Skills.discover(tmp_path, home=tmp_path, bundled={"git/SKILL.md": text})
+    ran: list[str] = []
+
+    @tool("Bash")
+    def bash(command: str) -> str:
+        """Run a command."""
+        ran.append(command)
+        return "done"
+
+    def answers(request: str, *, enforce_tools: bool) -> list[str]:
+        commands = ("git log", "git log; rm -r .")
+        model = ScriptedChatModel(script=[[("Bash", {"command": command})] for command in commands])
+        agent = agent_of(model, SkillMiddleware(skills, enforce_tools=enforce_tools), tools=[bash])
+        result = agent.invoke(user(request), thread(request))
+        assert asyncio.run(agent.ainvoke(user("Thanks"), thread(request)))
+        return [message.text for message in result["messages"] if isinstance(message, ToolMessage)]
+
+    refused = "The skills in use do not list this use of `Bash` under `allowed-tools`; go on without it"
+    assert answers("Please commit", enforce_tools=True) == ["done", refused]
+    assert ran == ["git log"]
+    # Without such a skill, or without asking for it, nothing is refused.
+    assert answers("What is 2+2?", enforce_tools=True) == ["done", "done"]
+    assert answers("Please commit", enforce_tools=False) == ["done", "done"]

@@ -77,8 +77,11 @@ def test_host_can_enforce_the_tools_that_a_skill_allows(tmp_path: Path) -> None:
     text = "---\nname: git\ndescription: Commits\nallowed-tools: Read Bash(git:*)\n---\n"
     plain = "---\nname: plain\ndescription: Plain\n---\n"
     skills = Skills.discover(tmp_path, home=tmp_path, bundled={"git/SKILL.md": text, "plain/SKILL.md": plain})
-    assert [skills.check_tool("git", tool) for tool in ("Read", "Bash", "Write")] == [True, True, False]
+    # Without its argument, a tool under rules is not allowed.
+    assert [skills.check_tool("git", tool) for tool in ("Read", "Bash", "Write")] == [True, False, False]
     assert skills.tool_rules("git", "Bash") == ["git:*"]
+    assert skills.check_tool("git", "Bash", "git log -3") is True
+    assert skills.check_tool("git", "Bash", "git log; rm -r .") is False
     assert skills.check_tool("plain", "Write") is None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from skillfold import views
 
@@ -103,6 +103,10 @@ class Reviewer:
         If the skill has not changed, it is the same proposal. Changes of the same lines are refused.
         """
         return views.Proposal(json.loads(self._store.merge(proposal.name)))
+
+    def recommend(self, proposal: views.Proposal, verdict: Literal["approve", "reject"], reason: str) -> None:
+        """Record what a reviewer thinks who may not decide, such as another agent. Whoever decides sees it."""
+        self._store.recommend(proposal.digest, self.name, verdict, reason)
 
     def reject(self, proposal: views.Proposal, reason: str) -> None:
         """Put the proposal away. It stays in the log with the reason."""

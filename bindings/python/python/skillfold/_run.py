@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from skillfold import _skillfold
 
 
+TOOL_CHECKS = {"allowed": True, "conditional": False, "refused": False}
+"""Whether a tool may be called, by the engine's word; `unlisted` is not there."""
+
+
 class Running:
     """What `Skills` runs. Nothing runs that a person, or your program in their place, has not allowed."""
 
@@ -22,20 +26,25 @@ class Running:
     def _runner(self) -> _skillfold.Runner:
         raise NotImplementedError
 
-    def _check_tool(self, skill_id: str, tool: str) -> tuple[str, list[str]]:
+    def _check_tool(self, skill_id: str, tool: str, argument: str | None) -> tuple[str, list[str]]:
         raise NotImplementedError
 
-    def check_tool(self, skill_id: str, tool: str) -> bool | None:
-        """Return whether a skill's `allowed-tools` include a tool; `None` if the skill lists none.
+    def check_tool(self, skill_id: str, tool: str, argument: str | None = None) -> bool | None:
+        """Return whether a skill's `allowed-tools` include a use of a tool; `None` if the skill lists none.
 
-        A tool that is listed with rules, such as `Bash(git:*)`, is included; `tool_rules` returns the rules. Nothing is
-        enforced by this: ask before each call of a tool while the skill is in use.
+        `argument` is what the tool is given: for a shell its command line. Under rules such as `Bash(git:*)` a tool is
+        included only with an argument that one of them includes, and without one it is not; `tool_rules` returns those
+        that are left to you, such as `Read(src/**)`. Nothing is enforced by this: ask before each call of a tool while
+        the skill is in use, or let `Session.check_tool` ask for all of them.
         """
-        return {"allowed": True, "conditional": True, "refused": False}.get(self._check_tool(skill_id, tool)[0])
+        return TOOL_CHECKS.get(self._check_tool(skill_id, tool, argument)[0])
 
-    def tool_rules(self, skill_id: str, tool: str) -> list[str]:
-        """Return the rules under which a skill's `allowed-tools` include a tool, such as `git:*`."""
-        return self._check_tool(skill_id, tool)[1]
+    def tool_rules(self, skill_id: str, tool: str, argument: str | None = None) -> list[str]:
+        """Return the rules under which a skill's `allowed-tools` include a tool, such as `git:*`.
+
+        With an argument, they are those that only the tool understands, if no other includes it.
+        """
+        return self._check_tool(skill_id, tool, argument)[1]
 
     def scripts(self, skill_id: str) -> views.ScriptList:
         """Return what a skill can run: its scripts and tools, what it asks for, and whether it is allowed."""

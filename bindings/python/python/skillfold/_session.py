@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skillfold import views
 from skillfold._messages import latest_user_text
+from skillfold._run import TOOL_CHECKS
 from skillfold._threads import to_thread
 
 if TYPE_CHECKING:
@@ -95,6 +96,14 @@ class Session:
     def record_feedback(self, skill_id: str, feedback: Feedback) -> None:
         """Record whether a skill was used, given but not used, or missed; `skillfold stats` reports on it."""
         self._native.record_feedback(skill_id, feedback)
+
+    def check_tool(self, tool: str, argument: str = "") -> bool | None:
+        """Return whether the skills whose instructions the model has allow a use of a tool.
+
+        It is `None` if none of them lists tools. `argument` is what the tool is given: for a shell its command line.
+        Ask before each call of a tool to enforce `allowed-tools`.
+        """
+        return TOOL_CHECKS.get(self._native.check_tool(tool, argument))
 
     def child(self, *skill_ids: str) -> Session:
         """Start a conversation of a sub-agent that sees only these skills, at most those that this one sees."""

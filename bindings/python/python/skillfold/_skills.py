@@ -6,6 +6,7 @@ import atexit
 import json
 import logging
 import os
+import re
 import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,6 +118,9 @@ class _Readable(Generic[_Native]):
     """What the skills and an agent's skills have in common."""
 
     __slots__ = ("_native",)
+
+    context_priority = 60
+    """The place of `get_context` among a host's providers: after a channel's (0), before memory's (100)."""
 
     def __init__(self, native: _Native) -> None:
         """Wrap the native handle."""
@@ -363,7 +367,13 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     def doctor(self) -> views.Doctor:
         """Return the roots and skills that were found, and why models do not get some."""
-        return views.Doctor(json.loads(self._native.doctor()))
+        found = json.loads(self._native.doctor())
+        if self._native.has_nothing_in_memory():
+            # The root that `register` fills is not one that anybody asked for.
+            found["roots"] = [
+                root for root in found["roots"] if root["root"] != "registered" or root["origin"] != "host"
+            ]
+        return views.Doctor(found)
 
     def settings(self) -> views.SettingsReport:
         """Return every setting, and where it comes from."""
@@ -380,6 +390,31 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
     def clear_cache(self, skill_id: str | None = None) -> None:
         """Empty the cache of instructions, or remove one skill from it."""
         self._native.clear_cache(skill_id)
+
+    def register(
+        self, name: str, description: str, triggers: Sequence[str] = (), instructions: str = ""
+    ) -> views.Changes:
+        """Add a skill in memory, or replace one that was added under this name, and return what changed.
+
+        It is a bundled skill: one of the same name in a project or of the person comes before it.
+        """
+        if re.fullmatch(r"[\w-]{1,64}", name) is None:
+            message = f"A name has at most 64 letters, digits, hyphens and underscores: {name!r}"
+            raise ValueError(message)
+        fields = {"name": name, "description": description, "triggers": _items(triggers, "triggers")}
+        frontmatter = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
+        changes = self._native.register(name, f"---\n{frontmatter}---\n{instructions}")
+        return views.Changes(json.loads(changes))
+
+    def load_order(self, skill_id: str) -> builtins.list[str]:
+        """Return the ids of a skill and of all skills that it requires, each after those that it requires.
+
+        Nothing is loaded. What is missing or circular is left out and logged as a warning.
+        """
+        ids, findings = self._native.load_order(skill_id)
+        for finding in findings:
+            logger.warning("%s", finding)
+        return ids
 
     def refresh(self) -> views.Changes:
         """Read what changed on disk, and return it. Calls on other threads go on with what they have."""
@@ -416,14 +451,22 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
     def bind(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
         """Return the skills as one agent sees them.
 
-        Without `skills`, the person's settings say what the agent uses and sees. With `skills`, it uses these; it sees
+        Without `skills`, the person's settings say what the agent uses and sees, or the `manifest.yaml` of a trusted
+        project, if `agent` is its path. With `skills`, it uses these; it sees
         all, or only those with `sees="used"`.
         """
         return AgentSkills(self._native.bind(agent, None if skills is None else _items(skills, "skills"), sees))
 
     def compose_instructions(self, agent: str, prompt: str = "", inline: str = "") -> str:
-        """Return the text that an agent from the settings starts with: the prompt, its skills, its own instructions."""
-        return str(self.bind(agent).compose(prompt, inline))
+        """Return the text that an agent starts with: the prompt, its skills, its own instructions.
+
+        The agent is one of the settings, or the path of its `manifest.yaml` in a trusted project: then an empty prompt
+        and empty instructions are those of the manifest.
+        """
+        text, notes = self._native.compose(agent, prompt, inline)
+        for note in notes:
+            logger.warning("%s", note)
+        return text
 
     def get_context(self, prompt: str | Message | Iterable[Message], agent_id: str | None = None) -> str | None:
         """Return what to add to one call of a model, or `None`: the listing, and what the prompt needs.
@@ -442,8 +485,8 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         """Do what `get_context` does, on another thread."""
         return await to_thread(self.get_context, prompt, agent_id)
 
-    def _check_tool(self, skill_id: str, tool: str) -> tuple[str, builtins.list[str]]:
-        return self._native.check_tool(skill_id, tool)
+    def _check_tool(self, skill_id: str, tool: str, argument: str | None) -> tuple[str, builtins.list[str]]:
+        return self._native.check_tool(skill_id, tool, argument)
 
     def _runner(self) -> _skillfold.Runner:
         return self._native.runner()

@@ -79,6 +79,20 @@ class SkillContextProvider(ContextProvider):
             context.extend_instructions(self.source_id, told.instructions)
         context.extend_tools(self.source_id, [_tool(tool, conversation, state) for tool in conversation.tools()])
 
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002
+        session: AgentSession,  # noqa: ARG002
+        context: SessionContext,  # noqa: ARG002
+        state: dict[str, Any],
+    ) -> None:
+        """Record which skills the model asked for in the run: it followed them."""
+        if used := state.pop("used", []):
+            conversation = self._conversation(state)
+            conversation.invoked(used)
+            state["conversation"] = conversation.save()
+
     def _conversation(self, state: dict[str, Any]) -> SkillContext:
         return SkillContext(self.skills, self.max_skills, state=state.get("conversation"), **self._options)
 
@@ -87,6 +101,7 @@ def _tool(tool: views.Tool, conversation: SkillContext, state: dict[str, Any]) -
     async def call(**arguments: Any) -> str | list[Content]:  # noqa: ANN401
         answer = await conversation.acall(tool.name, arguments)
         state["conversation"] = conversation.save()
+        state["used"] = conversation.used
         return [_content(block) for block in answer.content if block.type != "resource"] or answer.text
 
     return FunctionTool(name=tool.name, description=tool.description, input_model=tool.input_schema, func=call)

@@ -12,12 +12,15 @@ True
 
 from __future__ import annotations
 
+import json
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillfold._skills import AgentSkills, Skills
 from skillfold._threads import to_thread
+from skillfold.errors import SkillfoldError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,6 +77,9 @@ class SkillContext:
     stay in the conversation: a skill that the model loaded itself is not added again.
     """
 
+    context_priority = 60
+    """The place among a host's providers: after a channel's (0), before memory's (100)."""
+
     def __init__(
         self,
         skills: Skills | AgentSkills,
@@ -86,6 +92,8 @@ class SkillContext:
         self.skills = skills
         settings: ContextOptions = {"disclosure": "triggered", "breadcrumb": False, **options}
         self._session = skills.session(max_per_request=max_skills, transient=True, state=state, **settings)
+        self.used: list[str] = []
+        """The skills that the model asked for since the last `invoked`: their instructions, files or scripts."""
 
     def invoking(self, messages: str | Message | Iterable[Message]) -> Context:
         """Return what to add to the next call of the model. Of the messages, the user's latest counts.
@@ -102,17 +110,35 @@ class SkillContext:
         """Do what `invoking` does, on another thread."""
         return await to_thread(self.invoking, messages)
 
+    def invoked(self, used: Iterable[str] | None = None) -> list[str]:
+        """Record which skills the model followed, after it answered, and return their ids; `stats` reports on them.
+
+        By default these are the skills that it asked for by a tool. Nothing is recorded for a skill that was only added
+        to the request: whether the model followed it is not known.
+        """
+        ids = list(dict.fromkeys(self.used if used is None else used))
+        self.used = []
+        for skill_id in ids:
+            # The skill may have been removed since.
+            with suppress(SkillfoldError):
+                self._session.record_feedback(skill_id, "used")
+        return ids
+
     def tools(self) -> list[views.Tool]:
         """Return the tools for the model; none if there are no skills."""
         return self._session.tools()
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Call a tool as the model asked."""
-        return self._session.call(name, arguments)
+        answer = self._session.call(name, arguments)
+        given: Any = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {}
+        if not answer.is_error and isinstance(skill_id := given.get("skill_id"), str):
+            self.used.append(skill_id)
+        return answer
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Call a tool as the model asked, on another thread."""
-        return await self._session.acall(name, arguments)
+        return await to_thread(self.call, name, arguments)
 
     def save(self) -> str:
         """Return the state as JSON, to resume with. It contains ids, numbers and the arguments of loaded skills."""

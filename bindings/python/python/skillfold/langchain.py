@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from langchain.agents.middleware import ModelRequest, ModelResponse
+    from langchain.agents.middleware.types import ToolCallRequest
     from langchain_core.tools import BaseTool
 
     from skillfold import AgentSkills, Session, Skills, views
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["SkillMiddleware", "SkillState", "create_skill_tools"]
 
 Content: TypeAlias = "str | list[str | dict[Any, Any]]"
+Called: TypeAlias = "ToolMessage | Command[Any]"
 Told: TypeAlias = dict[str, str | None]
 
 # The key in `SkillState.skill_texts` of the text that is given again after a compaction.
@@ -77,6 +79,7 @@ class SkillMiddleware(AgentMiddleware[SkillState, Any, Any]):
         matching: Matching | None = None,
         body_tokens: int | None = None,
         tools: Collection[str] | None = None,
+        enforce_tools: bool = False,
     ) -> None:
         """Create the middleware for an agent.
 
@@ -90,11 +93,14 @@ class SkillMiddleware(AgentMiddleware[SkillState, Any, Any]):
             matching: How skills are matched, if not as the settings say.
             body_tokens: Limits the instructions that one message brings.
             tools: The names of the tools to offer, if not all. There are none while there are no skills.
+            enforce_tools: Whether a call of another tool is refused while the model has skills with `allowed-tools` and
+                none of them includes it. What a shell is given is its argument `command`.
 
         """
         super().__init__()
         self._skills = skills
         self._has_listing = disclosure != "triggered"
+        self._enforces_tools = enforce_tools
         self._options: dict[str, Any] = {
             "max_per_request": max_skills,
             "disclosure": disclosure,
@@ -125,6 +131,25 @@ class SkillMiddleware(AgentMiddleware[SkillState, Any, Any]):
         """Do what `wrap_model_call` does; skills are matched on another thread."""
         prepared, command = await asyncio.to_thread(self._prepare, request)
         return ExtendedModelResponse(await handler(prepared), command)
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Called]) -> Called:
+        """Call a tool, unless the skills in use do not allow it and the middleware enforces that."""
+        return self._refusal(request) or handler(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Called]]
+    ) -> Called:
+        """Do what `wrap_tool_call` does; skills are asked on another thread."""
+        return await asyncio.to_thread(self._refusal, request) or await handler(request)
+
+    def _refusal(self, request: ToolCallRequest) -> ToolMessage | None:
+        call = request.tool_call
+        if not self._enforces_tools or call["name"] in [tool.name for tool in self.tools]:
+            return None
+        if self.session(request.state).check_tool(call["name"], _argument(call["args"])) is not False:
+            return None
+        text = f"The skills in use do not list this use of `{call['name']}` under `allowed-tools`; go on without it"
+        return ToolMessage(text, name=call["name"], tool_call_id=call["id"] or "", status="error")
 
     def _prepare(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Command[Any] | None]:
         session = self.session(request.state)
@@ -170,6 +195,15 @@ def create_skill_tools(session: Session) -> list[StructuredTool]:
         return _structured(tool, call, acall)
 
     return [structured(tool) for tool in session.tools()]
+
+
+def _argument(arguments: Mapping[str, Any]) -> str:
+    """Return what a tool is given: its command, or its only text."""
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    command = arguments.get("command")
+    if isinstance(command, str):
+        return command
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _structured(tool: views.Tool, call: Callable[..., Any], acall: Callable[..., Any]) -> StructuredTool:
