@@ -140,7 +140,7 @@ impl Write for OneLine {
 fn level_of_variable(global: &Global) -> Result<LogLevel, Failure> {
     let environment = host::environment(global)?;
     let level = environment
-        .log_level()
+        .client_variable("LOG_LEVEL")
         .map(|word| LogLevel::from_str(word, true));
     Ok(level.and_then(Result::ok).unwrap_or(LogLevel::Warn))
 }

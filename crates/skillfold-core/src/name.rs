@@ -52,6 +52,16 @@ impl FromStr for SkillName {
     }
 }
 
+/// Maximum characters of a name that a file gives its skill.
+pub(crate) const MAX_NAME_CHARS: usize = 64;
+
+/// Returns whether a skill may have a name: at most 64 letters, digits, hyphens and underscores. A value that was joined
+/// from several lines has a space or a line break, so it is none.
+pub(crate) fn is_usable_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(is_allowed)
+}
+
 impl fmt::Display for SkillName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)

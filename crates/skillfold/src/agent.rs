@@ -46,6 +46,15 @@ impl Skills {
         }
     }
 
+    /// Returns an agent, for [`bind`](Self::bind): one of the settings, or with a `/` or the ending `.yaml` the one of a
+    /// [manifest](Self::agent_manifest). The error suggests the nearest ids.
+    pub fn agent(&self, id: &str) -> Result<Agent, Error> {
+        if is_path(id) {
+            return Ok(self.agent_manifest(id)?.agent);
+        }
+        self.report().settings.agent(id)
+    }
+
     /// Returns the text that an [agent](Self::agent) starts with: the prompt, the skills that it uses, then its own
     /// instructions; see [`AgentSkills::compose`]. An empty prompt, or empty instructions, are those of the agent's
     /// manifest, if it has one.

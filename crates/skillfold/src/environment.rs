@@ -20,12 +20,13 @@ const SETTING_ALIASES: [(&str, &str); 4] = [
 ];
 
 /// The variables that clients set for hooks and servers.
-const CLIENT_VARIABLES: [&str; 6] = [
+const CLIENT_VARIABLES: [&str; 7] = [
     "CLAUDE_CODE_SESSION_ID",
     "COPILOT_CLI",
     "CURSOR_VERSION",
     "DEVIN_PROJECT_DIR",
     "GEMINI_SESSION_ID",
+    "LOG_LEVEL",
     "QWEN_PROJECT_DIR",
 ];
 
@@ -34,9 +35,6 @@ const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
 /// Variables that name the user, in the order in which they are asked.
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
-
-/// The variable that says how much programs log.
-const LOG_LEVEL_VARIABLE: &str = "LOG_LEVEL";
 
 /// Variables that name the user's folders for configuration, state and caches.
 const FOLDER_VARIABLES: [&str; 8] = [
@@ -349,12 +347,6 @@ impl Environment {
         Some(name.trim())
     }
 
-    /// Returns how much the user wants programs to log, from `LOG_LEVEL`.
-    pub fn log_level(&self) -> Option<&str> {
-        let value = self.variables.get(LOG_LEVEL_VARIABLE)?.trim();
-        Some(value).filter(|value| !value.is_empty())
-    }
-
     /// Returns the command of the user's editor, from `VISUAL` or `EDITOR`.
     pub fn editor(&self) -> Option<&str> {
         let variables = EDITOR_VARIABLES.iter();
@@ -393,8 +385,7 @@ fn process_variables() -> BTreeMap<String, String> {
                 || FOLDER_VARIABLES.contains(&&*name)
                 || CLIENT_VARIABLES.contains(&&*name)
                 || EDITOR_VARIABLES.contains(&&*name)
-                || USER_VARIABLES.contains(&&*name)
-                || name == LOG_LEVEL_VARIABLE;
+                || USER_VARIABLES.contains(&&*name);
             // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
             is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })

@@ -93,8 +93,9 @@ mod scripts;
 
 mod tools;
 
-mod agent;
 mod agent_manifest;
+
+mod agent;
 
 #[cfg(feature = "watch")]
 mod watch;

@@ -2,7 +2,7 @@
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Span, quoted};
-use crate::name::SkillName;
+use crate::name::{MAX_NAME_CHARS, SkillName, is_usable_name};
 use crate::read::field::{self, Field};
 use crate::read::yaml::{Kind, MappingEntry};
 
@@ -17,7 +17,6 @@ pub enum Profile {
     Spec,
 }
 
-const MAX_NAME_CHARS: usize = 64;
 const MAX_DESCRIPTION_CHARS: usize = 1024;
 
 impl Profile {
@@ -125,13 +124,6 @@ fn check_name(
         );
         findings.push(profile.finding(Code::NameNotFolder, span, message));
     }
-}
-
-/// Returns whether a skill may have a name: at most 64 letters, digits, hyphens and underscores. A value that was joined
-/// from several lines has a space or a line break, so it is none.
-pub(crate) fn is_usable_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(is_allowed)
 }
 
 /// Returns whether a name meets the specification and is ASCII, so that every client accepts it.

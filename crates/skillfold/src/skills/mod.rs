@@ -16,10 +16,9 @@ use skillfold_core::disclose::Turn;
 use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
 use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Agent, Budget, Catalog, Diagnostic, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
+    Budget, Catalog, Diagnostic, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
 };
 
-use crate::agent_manifest::is_path;
 use crate::answer::AnswerCache;
 use crate::client::Client;
 use crate::counters::{AtomicCounters, Counters};
@@ -294,15 +293,6 @@ impl Skills {
     /// Returns the files of a skill that may be published to another host, by path; see [`Loader::published_files`].
     pub fn published_files(&self, id: &str) -> Result<Vec<SkillFile>, Error> {
         self.with_skill(id, |entry, loader| loader.published_files(entry))
-    }
-
-    /// Returns an agent, for [`bind`](Self::bind): one of the settings, or with a `/` or the ending `.yaml` the one of a
-    /// [manifest](Self::agent_manifest). The error suggests the nearest ids.
-    pub fn agent(&self, id: &str) -> Result<Agent, Error> {
-        if is_path(id) {
-            return Ok(self.agent_manifest(id)?.agent);
-        }
-        self.report().settings.agent(id)
     }
 
     /// Returns the ids of a skill and of everything it requires, in the order in which they are loaded, and what is

@@ -2,14 +2,13 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
-use crate::name::{ResourcePath, SkillName};
+use crate::name::{ResourcePath, SkillName, is_usable_name};
 use crate::read::field::{Field, find_entry};
 use crate::read::manifest::Manifest;
 use crate::read::manifest::engines::{read_compatibility, read_engines};
 use crate::read::manifest::fields::{OptionalFields, Triggers};
 use crate::read::manifest::optional::Optional;
 use crate::read::manifest::scripts::{is_toolset, script_path};
-use crate::read::rules::is_usable_name;
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Kind, MappingEntry, Node};
 
