@@ -148,16 +148,21 @@ fn commands_that_pages_name_exist() {
             && !file.path.starts_with("docs/decisions/")
             && file.path != "CHANGELOG.md"
     };
+    let just = crate::requirements::commands(text("justfile"));
+    let just = just
+        .map(|typed| typed["just ".len()..].to_owned())
+        .collect();
     let mut offenders = Offenders::default();
     for page in files().iter().filter(is_page) {
-        offenders.add(&page.path, unknown_commands(&page.text, &commands));
+        let starts = ["`skillfold ", "$ skillfold "];
+        offenders.add(&page.path, unknown_commands(&page.text, &starts, &commands));
+        offenders.add(&page.path, unknown_commands(&page.text, &["`just "], &just));
     }
-    offenders.expect_none("Name a command of `skillfold --help`");
+    offenders.expect_none("Name a command of `skillfold --help` or of `just`");
 }
 
-fn unknown_commands(page: &str, commands: &BTreeSet<String>) -> Vec<Finding> {
-    let typed = ["`skillfold ", "$ skillfold "].into_iter();
-    let typed = typed.flat_map(|start| {
+fn unknown_commands(page: &str, starts: &[&str], commands: &BTreeSet<String>) -> Vec<Finding> {
+    let typed = starts.iter().flat_map(|start| {
         page.match_indices(start)
             .map(move |(at, _)| at + start.len())
     });
@@ -305,6 +310,36 @@ fn wrong_numbers(page: &str, counts: &[(&str, Vec<usize>)]) -> Vec<Finding> {
 }
 
 #[test]
+#[cfg(unix)]
+fn numbers_of_attacks_are_right() {
+    let attacks = skillfold_testkit::hostile_tree().attacks();
+    let classes: BTreeSet<String> = (attacks.iter())
+        .map(|attack| format!("{:?}", attack.class))
+        .collect();
+    let list = text("crates/skillfold-core/tests/it/envelope/break_outs.rs");
+    let break_outs = list
+        .lines()
+        .filter(|line| line.starts_with("    \""))
+        .count();
+    let paths = attacks.len();
+    let claims = [
+        format!(
+            "A table of {},{:03} paths in {} classes",
+            paths / 1000,
+            paths % 1000,
+            classes.len()
+        ),
+        format!("**Break-outs.** {break_outs} texts"),
+    ];
+    for claim in claims {
+        assert!(
+            text("SECURITY.md").contains(&claim),
+            "`SECURITY.md` does not say: {claim}"
+        );
+    }
+}
+
+#[test]
 fn what_is_said_to_be_missing_is_missing() {
     let exists = |path: &str| files().iter().any(|file| file.path.starts_with(path));
     let existing: Vec<&str> = FEATURES
@@ -365,7 +400,7 @@ fn an_untrue_claim_is_found() {
     let commands = BTreeSet::from(["list".to_owned()]);
     let page = "`skillfold list`, `skillfold --json`\n$ skillfold lst\n`skillfold NAME`\n";
     assert_eq!(
-        unknown_commands(page, &commands),
+        unknown_commands(page, &["`skillfold ", "$ skillfold "], &commands),
         [Finding::new(2, "No such command: `lst`")]
     );
     let counts = [("clients", vec![10, 12])];
