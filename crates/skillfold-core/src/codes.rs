@@ -210,7 +210,7 @@ codes! {
     // Discovery.
     FolderUnreadable "SF501" Error "A folder could not be read",
         "Check that the folder exists and may be read";
-    FolderName "SF502" Error "A name is not UTF-8 or not printable",
+    FolderName "SF502" Error "A name is not UTF-8, not printable or not portable",
         "Rename the file or folder";
     SkillFileLink "SF503" Error "`SKILL.md` is a link, which is not followed",
         "Link the whole folder, or copy the file";

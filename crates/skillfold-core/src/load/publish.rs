@@ -153,11 +153,7 @@ fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
     let FileList {
         files, findings, ..
     } = list_all(entry, usize::MAX)?;
-    let is_incomplete = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
-    let incomplete = findings
-        .iter()
-        .find(|finding| is_incomplete(finding.diagnostic.code));
-    if let Some(finding) = incomplete {
+    if let Some(finding) = findings.iter().find(|it| it.leaves_out_files()) {
         let message = finding.diagnostic.message.clone();
         return Err(Error::invalid(entry.id(), message));
     }

@@ -350,6 +350,18 @@ impl Finding {
         }
     }
 
+    /// Returns whether the finding says that regular files of a skill are not listed.
+    pub(crate) fn leaves_out_files(&self) -> bool {
+        matches!(
+            self.diagnostic.code,
+            Code::BoundReached
+                | Code::FolderName
+                | Code::FolderUnreadable
+                | Code::HardLinks
+                | Code::Unavailable
+        )
+    }
+
     /// Creates a finding about the whole source.
     pub(crate) fn without_path(diagnostic: Diagnostic) -> Self {
         let path = "".into();
@@ -415,10 +427,25 @@ pub enum Stability {
 pub struct Resources {
     /// The files, in order.
     pub files: Vec<Resource>,
-    /// What was skipped, and why.
+    /// What was skipped, and why. If regular files are missing, the first finding that says so is here, however many others are
+    /// left out.
     pub findings: Vec<Finding>,
     /// Where the next page starts, if there is one.
     pub next: Option<Cursor>,
+}
+
+impl Resources {
+    /// Checks that the page has every regular file that belongs to it. Links and version control's folders may be missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](crate::ErrorKind::Invalid) with the first file or folder that is missing; `skill` names the skill.
+    pub fn check_complete(&self, skill: &str) -> Result<(), Error> {
+        match self.findings.iter().find(|it| it.leaves_out_files()) {
+            Some(finding) => Err(Error::invalid(skill, finding.diagnostic.message.clone())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A file of a skill.

@@ -120,6 +120,29 @@ fn skill_with_too_many_files_or_bytes_does_not_go_out() {
 }
 
 #[test]
+fn skill_with_a_file_that_cannot_be_listed_does_not_go_out() {
+    let tree =
+        folder("//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\n//- pdf/z/aux.md\nx\n");
+    // As many findings as are listed, and all before the one that matters.
+    for number in 0..3 {
+        std::os::unix::fs::symlink("/etc", tree.path().join(format!("pdf/{number}"))).unwrap();
+    }
+    let mut options = CatalogOptions::default();
+    options.read.walk.limits.findings = 2;
+    let roots = vec![Root::new(
+        Scope::User,
+        "mine",
+        FsSource::open(tree.path()).unwrap(),
+    )];
+    let catalog = Catalog::discover(roots, options, far_future());
+    let error = loader().publish(&catalog.resolve_or_suggest("pdf").unwrap());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "Invalid `pdf`: Path names a device of Windows: `z/aux.md`"
+    );
+}
+
+#[test]
 fn skill_of_an_untrusted_root_does_not_go_out() {
     let file = ("pdf/SKILL.md", "---\nname: pdf\ndescription: D\n---\n");
     let root =

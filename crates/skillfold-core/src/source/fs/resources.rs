@@ -48,7 +48,7 @@ pub(super) fn list_page(
         let next = files.peek().map(|_| Cursor::after(path.as_str()));
         match stat_resource(tree, folder, path) {
             Ok(resource) => page.files.push(resource),
-            Err(finding) => findings.push(|| finding),
+            Err(finding) => push(&mut findings, finding),
         }
         page.next = next;
     }
@@ -75,6 +75,16 @@ fn stat_resource(
     }
 }
 
+/// Adds a finding. The first that leaves out files is listed whatever the limit, since a skill without it looks complete.
+fn push(findings: &mut LimitedFindings<Finding>, finding: Finding) {
+    let is_known = || findings.listed().iter().any(Finding::leaves_out_files);
+    if finding.leaves_out_files() && !is_known() {
+        findings.push_always(finding);
+    } else {
+        findings.push(|| finding);
+    }
+}
+
 fn unreadable(path: &str, error: &io::Error) -> Finding {
     let what = format!("Could not be read ({error}):");
     Finding::new(Code::FolderUnreadable, path, &what)
@@ -97,7 +107,7 @@ impl ResourceWalk<'_> {
         while let Some(path) = pending.pop() {
             match self.list_folder(Some(&path)) {
                 Ok(entries) => pending.extend(self.add_entries(Some(&path), entries)),
-                Err(error) => self.findings.push(|| unreadable(path.as_str(), &error)),
+                Err(error) => push(&mut self.findings, unreadable(path.as_str(), &error)),
             }
             if self.entries > self.limits.walk_entries {
                 break;
@@ -143,17 +153,17 @@ impl ResourceWalk<'_> {
                     .push(|| Finding::new(Code::VersionControl, &full, what));
                 continue;
             }
+            let unusable = |why: &str| Finding::new(Code::FolderName, &full, why);
             match full.parse::<ResourcePath>() {
-                Ok(path) if entry.encoding == Encoding::Utf8 => {
-                    match self.skip_reason(&path, entry.kind) {
-                        Some(finding) => self.findings.push(|| finding),
-                        None if entry.kind == EntryKind::Folder => next.push(path),
-                        None => self.files.push(path),
-                    }
+                _ if entry.encoding != Encoding::Utf8 => {
+                    push(&mut self.findings, unusable("Name is not UTF-8:"));
                 }
-                _ => self
-                    .findings
-                    .push(|| Finding::new(Code::FolderName, &full, "Name is not printable:")),
+                Ok(path) => match self.skip_reason(&path, entry.kind) {
+                    Some(finding) => push(&mut self.findings, finding),
+                    None if entry.kind == EntryKind::Folder => next.push(path),
+                    None => self.files.push(path),
+                },
+                Err(error) => push(&mut self.findings, unusable(&format!("{error}:"))),
             }
         }
         next.reverse();
