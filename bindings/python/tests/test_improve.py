@@ -68,6 +68,27 @@ def test_reviewer_who_may_not_decide_recommends(skills: Skills, file: Path) -> N
     assert file.read_text(encoding="utf-8") == PDF
 
 
+def test_one_skill_has_one_digest_wherever_it_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / ".agents/skills/golden"
+    for path, text in {
+        "SKILL.md": "---\nname: golden\ndescription: Golden vector\n---\n# Skill\n",
+        "refs/guide.md": "guide",
+        ".hidden": "hidden",
+        ".git/config": "[core]",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text.encode())
+    golden = "sha256:c8dcddeff7cdd7a484cbc6456f8ded5e1518a06d4d67c9f7ba74555716fb848f"
+    skills = Skills.discover(tmp_path, home=tmp_path)
+    assert skills.show("golden").digest == golden
+    assert skills.scripts("golden").digest == golden
+    diff = "--- a/refs/guide.md\n+++ b/refs/guide.md\n@@ -1 +1 @@\n-guide\n\\ No newline at end of file\n+Guide\n"
+    proposed = skills.propose_update("golden", diff, "wrong")
+    assert proposed.base == golden
+    skills.reviewer("anna").approve(proposed)
+    assert skills.history("golden").versions[0].digest == golden
+
+
 def test_new_skill_is_there_for_nobody_until_it_is_approved(skills: Skills) -> None:
     proposed = skills.propose_new("csv", NEW, "asked for three times")
     assert proposed.base is None

@@ -62,6 +62,8 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
             view.body.bytes, view.body.tokens
         )),
     )?;
+    let unknown = || Some("unknown, since not every file can be read".to_owned());
+    row("digest", view.digest.or_else(unknown))?;
     row("version", view.record.version)?;
     row("license", view.license)?;
     row("compatibility", view.compatibility)?;

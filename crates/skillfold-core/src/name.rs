@@ -131,6 +131,12 @@ impl ResourcePath {
     }
 }
 
+impl Borrow<str> for ResourcePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl<'de> Deserialize<'de> for SkillName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = Cow::<str>::deserialize(from)?;
@@ -239,7 +245,7 @@ fn violated_rule(component: &str) -> Option<&'static str> {
 
 /// Returns whether a name is that of a version control folder (`.git`, `.hg`, `.svn`) on any file system. Such a folder
 /// holds history and remote URLs that may contain passwords, and is not part of a skill that is a checkout.
-pub(crate) fn is_vcs_name(component: &str) -> bool {
+pub fn is_vcs_name(component: &str) -> bool {
     // Fast path for nearly all names.
     if component.is_ascii() && !component.starts_with('.') && !component.contains('~') {
         return false;

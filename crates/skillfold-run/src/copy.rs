@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use skillfold_core::load::Digest;
+use skillfold_core::load::{Digest, FileDigests};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{Finding, Folder, Stability};
 use skillfold_core::{Error, Limits, Refusal, Source};
@@ -62,7 +62,7 @@ impl SkillCopy {
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read or keeps changing, or if the skill has more than 10,000 files or 64 MiB.
+    /// Fails if a file cannot be listed or read or keeps changing, or if the skill has more than 10,000 files or 64 MiB.
     pub fn read(source: &dyn Source, folder: &Folder) -> Result<Self, Error> {
         let limits = Limits::default()
             .with_resources(MAX_FILES + 1)
@@ -71,6 +71,7 @@ impl SkillCopy {
         let (mut cursor, mut bytes) = (None, 0);
         loop {
             let page = source.resources(folder, &limits, cursor.as_ref())?;
+            page.check_complete(&folder.to_string())?;
             copy.skipped.extend(page.findings);
             for file in page.files {
                 let content = read_whole(source, folder, &file.path, MAX_BYTES - bytes)?;
@@ -88,14 +89,9 @@ impl SkillCopy {
 
     /// Returns the digest of the copy: the same as [`skill_digest`](skillfold_core::load::skill_digest) of what was read.
     pub fn content_digest(&self) -> Digest {
-        let mut lines = Vec::new();
-        for (path, bytes) in &self.files {
-            let digest = Digest::sha256(bytes).to_string();
-            let hex = digest.trim_start_matches("sha256:");
-            lines.push([path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat());
-        }
-        lines.sort_unstable();
-        Digest::sha256(&lines.concat())
+        let files = self.files.iter();
+        let files = files.map(|(path, bytes)| (path.clone(), Digest::sha256(bytes)));
+        FileDigests::from_iter(files).digest()
     }
 
     /// Returns the bytes of a file.
@@ -139,10 +135,7 @@ impl SkillCopy {
         for path in self.files.keys() {
             let mut rest = path.as_str();
             while let Some((folder, _)) = rest.rsplit_once('/') {
-                if folder
-                    .parse()
-                    .is_ok_and(|folder| self.files.contains_key(&folder))
-                {
+                if self.files.contains_key(folder) {
                     return Err(Error::invalid(folder, "it is a file and a folder"));
                 }
                 rest = folder;

@@ -189,8 +189,8 @@ impl Writing<'_> {
         let staging = staging_name();
         let target = Target::Skill(place.clone(), staging.clone());
         self.perform(act, target, base, Some(digest), now, || match before {
-            None => place.create(&SkillFiles::default().edits_to(after)?, &staging),
-            Some(before) => place.change(before, &before.edits_to(after)?, &staging),
+            None => place.create(&SkillFiles::default().edits_to(after), &staging),
+            Some(before) => place.change(before, &before.edits_to(after), &staging),
         })?;
         Ok(NewVersion {
             before: base,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use skillfold_core::load::Digest;
+use skillfold_core::load::{Digest, FileDigests};
 use skillfold_core::{Error, ErrorKind};
 
 use crate::skill_files::SkillFiles;
@@ -47,22 +47,22 @@ impl Objects<'_> {
         for (_, bytes) in files.iter() {
             self.put(bytes)?;
         }
-        self.put(&files.list())
+        self.put(&files.digests().to_bytes())
     }
 
     /// Returns a version of a skill; `None` if it is not kept whole.
     pub(crate) fn get_skill(&self, digest: Digest) -> Result<Option<SkillFiles>, Error> {
-        let Some(list) = self.get(digest)? else {
+        let list = self.get(digest)?;
+        let Some(list) = list.and_then(|list| FileDigests::from_bytes(&list)) else {
             return Ok(None);
         };
         let mut files = SkillFiles::default();
-        for (path, digest) in list_entries(&list) {
+        for (path, digest) in list.iter() {
             let Some(bytes) = self.get(digest)? else {
                 return Ok(None);
             };
-            files
-                .files
-                .insert(path.to_owned(), ReadFile::new(bytes, None));
+            let file = ReadFile::new(bytes, None);
+            files.files.insert(path.clone(), file);
         }
         Ok(Some(files))
     }
@@ -71,7 +71,8 @@ impl Objects<'_> {
     pub(crate) fn mark_skill(&self, digest: Digest, kept: &mut BTreeSet<Digest>) {
         kept.insert(digest);
         if let Ok(Some(list)) = self.get(digest) {
-            kept.extend(list_entries(&list).map(|(_, digest)| digest));
+            let list = FileDigests::from_bytes(&list).unwrap_or_default();
+            kept.extend(list.iter().map(|(_, digest)| digest));
         }
     }
 
@@ -104,13 +105,4 @@ fn digest_of(path: &std::path::Path) -> Option<Digest> {
     format!("sha256:{}{}", first.to_str()?, rest.to_str()?)
         .parse()
         .ok()
-}
-
-/// Returns the files of a version's list.
-fn list_entries(list: &[u8]) -> impl Iterator<Item = (&str, Digest)> {
-    let lines = list.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| {
-        let (path, digest) = str::from_utf8(line).ok()?.split_once('\0')?;
-        Some((path, digest.parse().ok()?))
-    })
 }

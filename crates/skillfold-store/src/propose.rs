@@ -292,7 +292,7 @@ impl Store {
             };
             merged = merged.edited(&[FileEdit { new, ..edit }]);
         }
-        Ok((current.edits_to(&merged)?, conflicts))
+        Ok((current.edits_to(&merged), conflicts))
     }
 }
 

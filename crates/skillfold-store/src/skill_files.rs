@@ -1,12 +1,10 @@
-//! The files of a skill: its regular files without hidden names, which are those of version control and of editors. They
-//! have one digest.
+//! A skill's regular files, hidden ones included, and their combined digest. Version control's folders are left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use skillfold_core::Error;
-use skillfold_core::load::Digest;
-use skillfold_core::name::ResourcePath;
+use skillfold_core::load::{Digest, FileDigests};
+use skillfold_core::name::{ResourcePath, is_vcs_name};
 
 use crate::change::FileEdit;
 use crate::dir::{Dir, Kind, identity};
@@ -32,7 +30,7 @@ pub(crate) const NOT_A_FILE_INSIDE: &str =
 /// The files of a skill, as they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillFiles {
-    pub(crate) files: BTreeMap<String, ReadFile>,
+    pub(crate) files: BTreeMap<ResourcePath, ReadFile>,
 }
 
 impl SkillFiles {
@@ -52,19 +50,17 @@ impl SkillFiles {
         self.files.get(path).map(ReadFile::bytes)
     }
 
-    /// Returns the skill's digest: the SHA-256 of its list of files.
+    /// Returns the skill's digest.
     pub fn digest(&self) -> Digest {
-        Digest::sha256(&self.list())
+        self.digests().digest()
     }
 
-    /// Returns one line for each file, ordered by path: `path NUL digest LF`.
-    pub(crate) fn list(&self) -> Vec<u8> {
-        let mut list = Vec::new();
-        for (path, bytes) in self.iter() {
-            list.extend_from_slice(path.as_bytes());
-            list.extend_from_slice(format!("\0{}\n", Digest::sha256(bytes)).as_bytes());
-        }
-        list
+    /// Returns the digest of each file.
+    pub(crate) fn digests(&self) -> FileDigests {
+        let files = self.files.iter();
+        files
+            .map(|(path, file)| (path.clone(), Digest::sha256(file.bytes())))
+            .collect()
     }
 
     /// Returns the files after some edits.
@@ -75,30 +71,29 @@ impl SkillFiles {
             match &edit.new {
                 Some(bytes) => {
                     let file = ReadFile::new(bytes.clone(), None);
-                    files.insert(edit.path.as_str().to_owned(), file);
+                    files.insert(edit.path.clone(), file);
                 }
-                None => _ = files.remove(edit.path.as_str()),
+                None => _ = files.remove(&edit.path),
             }
         }
         Self { files }
     }
 
     /// Returns the edits that turn these files into `other`.
-    pub fn edits_to(&self, other: &Self) -> Result<Vec<FileEdit>, Error> {
+    pub fn edits_to(&self, other: &Self) -> Vec<FileEdit> {
         let mut edits = Vec::new();
-        let paths: BTreeSet<&String> = self.files.keys().chain(other.files.keys()).collect();
+        let paths: BTreeSet<&ResourcePath> = self.files.keys().chain(other.files.keys()).collect();
         for path in paths {
-            let (old, new) = (self.get(path), other.get(path));
+            let (old, new) = (self.get(path.as_str()), other.get(path.as_str()));
             if old != new {
-                let invalid = |_| Error::invalid(path, "It is not the path of a file of a skill");
                 edits.push(FileEdit {
-                    path: path.parse().map_err(invalid)?,
+                    path: path.clone(),
                     old: old.map(<[u8]>::to_vec),
                     new: new.map(<[u8]>::to_vec),
                 });
             }
         }
-        Ok(edits)
+        edits
     }
 
     pub(crate) fn read(folder: &Dir) -> WriteResult<Self> {
@@ -124,11 +119,11 @@ impl SkillFiles {
                 .0
                 .checked_sub(1)
                 .ok_or(WriteFault::Refused(TOO_LARGE))?;
-            if name.as_encoded_bytes().starts_with(b".") {
+            if name.to_str().is_some_and(is_vcs_name) {
                 continue;
             }
             let path = name.to_str().map(|name| format!("{prefix}{name}"));
-            let path = path.filter(|path| path.parse::<ResourcePath>().is_ok());
+            let path = path.and_then(|path| path.parse::<ResourcePath>().ok());
             let path = path.ok_or(WriteFault::Refused(ODD_NAME))?;
             match folder.stat(&name)?.map(|found| found.kind) {
                 Some(Kind::Folder) => {
@@ -151,6 +146,8 @@ impl SkillFiles {
                     let file = ReadFile::new(bytes, identity(&metadata));
                     self.files.insert(path, file);
                 }
+                // A link is no file of the skill. One that a user sees may be meant to be one.
+                Some(Kind::Link) if path.components().any(|name| name.starts_with('.')) => {}
                 Some(Kind::Link) => return Err(WriteFault::Refused(LINK_INSIDE)),
                 Some(Kind::Other) => return Err(WriteFault::Refused(NOT_A_FILE_INSIDE)),
                 None => return Err(WriteFault::Refused(CHANGED)),

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
+use skillfold_core::name::is_vcs_name;
 use skillfold_core::{Error, Refusal};
 
 use crate::building::{Building, remove_folder, replaced_name};
@@ -17,6 +18,7 @@ use crate::dir::{Dir, Kind};
 use crate::fault::{WriteFault, WriteResult};
 use crate::restore::KEPT_PREFIX;
 use crate::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
+use crate::staged::remove_leftovers;
 use crate::temporary_name::{TEMPORARY_PREFIX, random_name};
 use crate::write_root::{Access, WriteRoot, missing_to_changed};
 
@@ -199,6 +201,9 @@ impl SkillPlace {
         let (staging, replaced) = (OsStr::new(staging), replaced_name(OsStr::new(staging)));
         let clear = || -> WriteResult<Option<Dir>> {
             let (parent, name) = self.parent()?;
+            if let Ok(skill) = parent.open_subfolder(name) {
+                remove_temporary_files(&skill, 0)?;
+            }
             let digest = |name: &OsStr| match parent.open_subfolder(name) {
                 Ok(folder) => Ok(Some(SkillFiles::read(&folder)?.digest())),
                 Err(fault) if fault.is_missing() => Ok(None),
@@ -299,6 +304,20 @@ fn content(folder: &Dir, name: &OsStr) -> Option<Vec<u8>> {
     let file = folder.open_read(name).ok()?;
     let size = file.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
     (size as u64 <= MAX_BYTES).then_some(bytes)
+}
+
+/// Removes the temporary files of killed writers from a folder and those below it. They would count as files of the skill.
+fn remove_temporary_files(folder: &Dir, depth: usize) -> WriteResult<()> {
+    remove_leftovers(folder);
+    for name in folder.names_with_prefix("")? {
+        let is_folder = folder
+            .stat(&name)?
+            .is_some_and(|found| found.kind == Kind::Folder);
+        if is_folder && depth < MAX_DEPTH && !name.to_str().is_some_and(is_vcs_name) {
+            remove_temporary_files(&folder.open_subfolder(&name)?, depth + 1)?;
+        }
+    }
+    Ok(())
 }
 
 /// Flushes a folder and those below it.

@@ -176,7 +176,7 @@ impl Drop for Staged<'_> {
 ///
 /// A file that cannot be listed, opened, locked or removed stays: it only takes up space, which is no reason to fail
 /// the write.
-fn remove_leftovers(dir: &Dir) {
+pub(crate) fn remove_leftovers(dir: &Dir) {
     for name in dir.names_with_prefix(TEMPORARY_PREFIX).unwrap_or_default() {
         let is_file = |kind| kind == Kind::File;
         let found = dir.stat(&name).ok().flatten();

@@ -39,6 +39,21 @@ pub fn far_future() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(7_000_000_000)
 }
 
+/// Writes the skill `golden` with a hidden file and a folder of version control, and returns its digest: SHA-256 over
+/// `path NUL sha256 LF` of `.hidden`, `SKILL.md` and `refs/guide.md`, computed by another program.
+pub fn write_golden_skill(skills: &Path) -> &'static str {
+    let file = |path: &str, content: &str| (format!("golden/{path}"), content.to_owned());
+    let head = "---\nname: golden\ndescription: Golden vector\n---\n# Skill\n";
+    let files = [
+        file("SKILL.md", head),
+        file("refs/guide.md", "guide"),
+        file(".hidden", "hidden"),
+        file(".git/config", "[core]"),
+    ];
+    write(skills, &files);
+    "sha256:c8dcddeff7cdd7a484cbc6456f8ded5e1518a06d4d67c9f7ba74555716fb848f"
+}
+
 /// Parses a file tree written as text into paths and contents.
 ///
 /// A line `//- path` starts a file; the lines below it, without the indentation of the first one, are its content.

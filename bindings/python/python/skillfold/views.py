@@ -1537,6 +1537,8 @@ class Skill(View):
     """What the skill does and when to use it; in a listing at most 1,024 characters, and cut to fit the record."""
     diagnostics: list[Diagnostic]
     """Findings in the skill's file."""
+    digest: str | None
+    """The digest of all its files; absent if not every file can be read."""
     disable_model_invocation: bool
     """Whether only the user may start the skill."""
     engines: dict[str, str] | None
@@ -2476,6 +2478,7 @@ Skill._fields = {
     "default_enabled": (None, None),
     "description": (None, None),
     "diagnostics": (None, Diagnostic),
+    "digest": (None, None),
     "disable_model_invocation": (None, None),
     "engines": (None, None),
     "file": (None, None),

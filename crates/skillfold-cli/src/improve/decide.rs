@@ -104,7 +104,7 @@ pub(crate) fn rollback(
         return Err(Error::not_found(version.to_string()).into());
     };
     if let Some(current) = &current {
-        text_diff::show(&unified(&current.edits_to(&target)?), output)?;
+        text_diff::show(&unified(&current.edits_to(&target)), output)?;
     }
     let skill = visible(&options.id).into_owned();
     let question = format!("Give `{skill}` this version again?");

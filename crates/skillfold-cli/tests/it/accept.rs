@@ -118,6 +118,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/pdf/SKILL.md
      instructions  8 bytes, about 2 tokens
+           digest  sha256:00f0e92382a7333da251aa5cd1b95811a329a6d9565c0f77f4b3ec481be55d9b
 
     info[SF606]: Skill `pdf` is new, and held
     hint: Review the skill; if it is good, accept it with `skillfold accept`

@@ -136,6 +136,7 @@ fn show_tells_all_about_a_skill() {
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/pdf/SKILL.md
      instructions  8 bytes, about 2 tokens
+           digest  sha256:100e60e29ccf4eee4e028d9e1041c03f006fc66b2d4eaccdc86153af321a0563
           shadows  project:pdf
     exit 0
     ");
@@ -148,6 +149,7 @@ fn show_tells_all_about_a_skill() {
              name  pdf
              file  ROOT/app/.agents/skills/pdf/SKILL.md
      instructions  8 bytes, about 2 tokens
+           digest  sha256:b17d7fe304c77edacb175ec739851331d87708695792a38673ee02ab5b21c044
 
     warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
     hint: Use the qualified id, rename one of the two, or change the precedence
@@ -163,6 +165,7 @@ fn show_tells_all_about_a_skill() {
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/mail/SKILL.md
      instructions  7 bytes, about 2 tokens
+           digest  sha256:c6b4e548b19000b33582107d38f556d639a8a709b4276c217339079da625e4eb
 
     warning[SF101] at 3:14: Value of `description` has an unquoted `: `
     hint: Put the value in quotes
@@ -361,6 +364,7 @@ fn skill_that_needs_another_version_is_reported_and_hidden_by_choice() {
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/pdf/SKILL.md
      instructions  7 bytes, about 2 tokens
+           digest  sha256:32d39f055e576d9fae1c169a9edeabe19ae2c4da8f25a4abdb67329edfc3ae29
             needs  skillfold >=1000
 
     warning[SF607]: Skill `pdf` does not fit: it needs `skillfold` `>=1000`, and this is VERSION

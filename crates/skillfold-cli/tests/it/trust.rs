@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use skillfold::store::{Approval, Author, NewProposal, SkillPlace, Store};
+
 use crate::command::{World, skill};
 
 fn world() -> World {
@@ -273,6 +275,44 @@ fn trust_says_whose_skill_is_replaced() {
 }
 
 #[test]
+fn one_skill_has_one_digest_wherever_it_is_shown() {
+    let world = World::new("//- app/README.md\n");
+    let mine = world.path("person/.agents/skills");
+    let golden = skillfold_testkit::write_golden_skill(&mine);
+    skillfold_testkit::write_golden_skill(&world.path("app/.agents/skills"));
+    world.run(&["trust", "--pin", "--yes"]);
+    let list = world.read("person/.local/state/skillfold/trusted.toml");
+    assert!(list.contains(golden), "{list}");
+    for id in ["user:golden", "project:golden"] {
+        let shown = world.data(&["show", id, "--json"]);
+        assert!(shown.contains(golden), "{shown}");
+    }
+    let scripts = world.data(&["run", "user:golden", "--json"]);
+    assert!(scripts.contains(golden), "{scripts}");
+
+    let store = Store::open(&world.path("person/.local/share/skillfold")).unwrap();
+    let place = SkillPlace::new(&mine, &mine.join("golden")).unwrap();
+    let diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-# Skill\n+# Skills\n";
+    let new = NewProposal {
+        skill: "golden",
+        place: &place,
+        diff,
+        author: Author::named("me"),
+        justification: "wrong",
+        evidence: None,
+        checks: &[],
+    };
+    let now = std::time::SystemTime::now();
+    let proposal = store.propose(&new, now).unwrap().proposal;
+    let approval = Approval::by_host("test");
+    store
+        .approve(proposal.digest, proposal.base, &approval, now)
+        .unwrap();
+    let history = world.data(&["history", "user:golden", "--json"]);
+    assert!(history.contains(golden), "{history}");
+}
+
+#[test]
 fn pinned_trust_lasts_until_a_skill_changes() {
     let world = world();
     insta::assert_snapshot!(world.run(&["trust", "--pin", "--yes"]), @r"
@@ -298,7 +338,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
     insta::assert_snapshot!(world.run(&["list"]), @r"
     odd  project, untrusted  Use when: it is odd \u{202e}
     pdf  project, untrusted  Fills in forms
-    ! warning[SF711]: Skills of the pinned folder `ROOT/app` differ: `.agents/skills/pdf` (changed) (ROOT/person/.local/state/skillfold/trusted.toml:4)
+    ! warning[SF711]: Skills of the pinned folder `ROOT/app` differ: `.agents/skills/pdf` (changed) (ROOT/person/.local/state/skillfold/trusted.toml:6)
     ! hint: Review its skills, then trust it again with `skillfold trust`
     ! 2 skills, 2 untrusted; `skillfold doctor` says why
     exit 0

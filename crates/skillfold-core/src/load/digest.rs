@@ -14,7 +14,7 @@ use crate::source::Revision;
 /// Maximum number of cached digests, about 2 MB. A hundred real skills have fewer than a thousand files.
 const MAX_DIGESTS: usize = 16_384;
 
-/// The SHA-256 of a file's bytes.
+/// A SHA-256: of a file's bytes, or of the list of a skill's files.
 ///
 /// ```
 /// use skillfold_core::load::Digest;
@@ -35,6 +35,10 @@ impl Digest {
     /// Finishes a SHA-256 that was computed piece by piece.
     pub(super) fn from_hasher(hasher: Sha256) -> Self {
         Self(hasher.finalize().into())
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 
     /// Returns the 32 bytes of the digest.

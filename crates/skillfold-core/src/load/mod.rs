@@ -39,4 +39,4 @@ pub use loader::{Freshness, LoadOptions, Loader};
 pub use publish::{Publication, PublishedFile};
 pub use render::LoadedText;
 pub use requires::RequiredSkills;
-pub use skill_digest::{FileDigest, combined_digest, file_digests, skill_digest};
+pub use skill_digest::{FileDigest, FileDigests, combined_digest, file_digests, skill_digest};

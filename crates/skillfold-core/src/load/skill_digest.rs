@@ -1,8 +1,9 @@
 //! The digest of a whole skill.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest as _, Sha256};
 
-use crate::codes::Code;
 use crate::error::{Error, Refusal};
 use crate::limits::Limits;
 use crate::load::digest::Digest;
@@ -21,8 +22,67 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes that are read at once, so that a large file is not held in memory.
 const CHUNK_BYTES: u64 = 1024 * 1024;
 
-/// Returns the digest of everything in a skill: the SHA-256 of the lines `path NUL sha256 LF` of its files, sorted by bytes, with
-/// each file's SHA-256 in lowercase hexadecimal digits. Reads every file.
+/// The files of a skill, each with the SHA-256 of its content. Their list has one digest, that of the skill.
+///
+/// The list has `path NUL digest LF` for each file, sorted by the bytes of the path, with the 32 bytes of the digest as they are.
+/// This is the `contentDigest` of [ToolHive](https://github.com/stacklok/toolhive)'s lock file, so its digests can be compared with
+/// ours. Every regular file counts, hidden ones too; version control's folders, links and modes do not.
+///
+/// ```
+/// use skillfold_core::load::{Digest, FileDigests};
+///
+/// let files = [("SKILL.md", "# Skill"), ("refs/guide.md", "guide")];
+/// let files = files.map(|(path, text)| (path.parse().unwrap(), Digest::sha256(text.as_bytes())));
+/// let digest = FileDigests::from_iter(files).digest().to_string();
+/// assert_eq!(digest, "sha256:9b46342aaebede490f12bf67a5ecb4be507c7684ee5e11a0511b54c701f464bd");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileDigests(BTreeMap<ResourcePath, Digest>);
+
+impl FileDigests {
+    /// Returns the digest of the skill: the SHA-256 of the list.
+    pub fn digest(&self) -> Digest {
+        Digest::sha256(&self.to_bytes())
+    }
+
+    /// Returns the list.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut list = Vec::new();
+        for (path, digest) in &self.0 {
+            list.extend_from_slice(path.as_str().as_bytes());
+            list.push(0);
+            list.extend_from_slice(digest.as_bytes());
+            list.push(b'\n');
+        }
+        list
+    }
+
+    /// Reads a list; `None` if the bytes are not one.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let mut files = BTreeMap::new();
+        while !bytes.is_empty() {
+            let end = bytes.iter().position(|byte| *byte == 0)?;
+            let path = str::from_utf8(&bytes[..end]).ok()?.parse().ok()?;
+            let (digest, rest) = bytes[end + 1..].split_first_chunk()?;
+            bytes = rest.strip_prefix(b"\n")?;
+            files.insert(path, Digest::from_bytes(*digest));
+        }
+        Some(Self(files))
+    }
+
+    /// Returns the files, sorted by path.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ResourcePath, Digest)> {
+        self.0.iter().map(|(path, digest)| (path, *digest))
+    }
+}
+
+impl FromIterator<(ResourcePath, Digest)> for FileDigests {
+    fn from_iter<T: IntoIterator<Item = (ResourcePath, Digest)>>(files: T) -> Self {
+        Self(files.into_iter().collect())
+    }
+}
+
+/// Returns the digest of everything in a skill, that of its [`FileDigests`]. Reads every file.
 ///
 /// # Errors
 ///
@@ -78,14 +138,11 @@ pub fn file_digests(source: &dyn Source, folder: &Folder) -> Result<Vec<FileDige
 
 /// Returns the digest of a skill with these files: the one that [`skill_digest`] returns.
 pub fn combined_digest(files: &[FileDigest]) -> Digest {
-    let lines = files.iter().map(|file| {
-        let hex = file.digest.to_string();
-        let hex = hex.strip_prefix("sha256:").unwrap_or(&hex);
-        [file.path.as_str().as_bytes(), b"\0", hex.as_bytes(), b"\n"].concat()
-    });
-    let mut lines: Vec<Vec<u8>> = lines.collect();
-    lines.sort_unstable();
-    Digest::sha256(&lines.concat())
+    let files = files.iter();
+    let files: FileDigests = files
+        .map(|file| (file.path.clone(), file.digest))
+        .collect();
+    files.digest()
 }
 
 /// Returns the paths of all files of a skill; fails if some could not be listed.
@@ -98,17 +155,7 @@ fn list_paths(source: &dyn Source, folder: &Folder) -> Result<Vec<ResourcePath>,
     let (mut paths, mut cursor) = (Vec::new(), None);
     loop {
         let page = source.resources(folder, &limits, cursor.as_ref())?;
-        let is_incomplete = |code: Code| {
-            matches!(
-                code,
-                Code::BoundReached | Code::FolderName | Code::FolderUnreadable | Code::Unavailable
-            )
-        };
-        let mut findings = page.findings.iter();
-        if let Some(finding) = findings.find(|finding| is_incomplete(finding.diagnostic.code)) {
-            let message = finding.diagnostic.message.clone();
-            return Err(Error::invalid(folder.to_string(), message));
-        }
+        page.check_complete(&folder.to_string())?;
         paths.extend(page.files.into_iter().map(|file| file.path));
         if paths.len() > MAX_FILES {
             return Err(too_large(folder));

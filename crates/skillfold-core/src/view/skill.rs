@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
 use crate::limits::BYTES_PER_TOKEN;
+use crate::load::skill_digest;
 use crate::read::manifest::Triggers;
 use crate::read::value::{Fields, Value};
 use crate::view::any::Any;
@@ -71,6 +72,9 @@ pub struct SkillView {
     pub other: Option<Any>,
     /// The size of the instructions.
     pub body: Body,
+    /// The digest of all its files; absent if not every file can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Findings in the skill's file.
     pub diagnostics: Vec<DiagnosticView>,
     /// Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another
@@ -79,9 +83,10 @@ pub struct SkillView {
 }
 
 impl SkillView {
-    /// Creates the view of a skill.
+    /// Creates the view of a skill. Reads all its files for the digest.
     pub fn new(entry: &Entry<'_>) -> Self {
         let (manifest, skill) = (entry.manifest(), entry.skill());
+        let digest = skill_digest(entry.root().source(), &skill.folder);
         let text = |text: Option<&str>| text.map(str::to_owned);
         let fields =
             |fields: &Fields| (!fields.is_empty()).then(|| Any(Value::Map(fields.clone())));
@@ -113,6 +118,7 @@ impl SkillView {
                 bytes: skill.body_bytes(),
                 tokens: skill.body_bytes().div_ceil(BYTES_PER_TOKEN),
             },
+            digest: digest.ok().map(|digest| digest.to_string()),
             diagnostics: DiagnosticView::all(&skill.diagnostics),
             notes: DiagnosticView::all(&entry.notes()),
         }

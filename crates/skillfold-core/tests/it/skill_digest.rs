@@ -1,6 +1,6 @@
 //! The digest of a whole skill.
 
-use skillfold_core::load::skill_digest;
+use skillfold_core::load::{Digest, FileDigests, skill_digest};
 use skillfold_core::source::Folder;
 use skillfold_core::{ErrorKind, FsSource, MemorySource};
 
@@ -23,7 +23,7 @@ fn digest(files: &[(&str, &[u8])]) -> String {
 
 #[test]
 fn digest_is_the_one_that_other_programs_compute() {
-    let expected = "sha256:742b2271571dd110e2f8878484fac5c1190662de5089e3b24a5631ae39b0658c";
+    let expected = "sha256:080aa866725096a42fe7159fc848d5019f4474a991fc866077575fa3426cd1ea";
     assert_eq!(digest(&FILES), expected);
     let mut others = FILES;
     others.reverse();
@@ -36,6 +36,54 @@ fn digest_is_the_one_that_other_programs_compute() {
     let folder = Folder::new("pdf").unwrap();
     let on_disk = skill_digest(&source, &folder).unwrap();
     assert_eq!(on_disk.to_string(), expected);
+}
+
+#[test]
+fn golden_digests_are_those_of_toolhive() {
+    let skill: [(&str, &[u8]); 2] = [("SKILL.md", b"# Skill"), ("refs/guide.md", b"guide")];
+    let golden = "sha256:9b46342aaebede490f12bf67a5ecb4be507c7684ee5e11a0511b54c701f464bd";
+    assert_eq!(digest(&skill), golden);
+    let golden = "sha256:79d1b89c9733bc5a3c51bd715612a85ab13add6933cb9aa7cc1ae44fd5d181a3";
+    assert_eq!(digest(&[("a.txt", b"hello world")]), golden);
+}
+
+#[test]
+fn hidden_files_count_and_those_of_version_control_do_not() {
+    let disk = tempfile::tempdir().unwrap();
+    let golden = skillfold_testkit::write_golden_skill(disk.path());
+    let source = FsSource::open(disk.path()).unwrap();
+    let folder = Folder::new("golden").unwrap();
+    assert_eq!(skill_digest(&source, &folder).unwrap().to_string(), golden);
+}
+
+#[test]
+fn list_of_files_is_read_back_and_nothing_else_is_one() {
+    let files = FILES.map(|(path, bytes)| (path.parse().unwrap(), Digest::sha256(bytes)));
+    let files = FileDigests::from_iter(files);
+    let list = files.to_bytes();
+    assert_eq!(FileDigests::from_bytes(&list), Some(files));
+    for end in 1..list.len() {
+        // A list ends where a file ends.
+        let is_list =
+            list[..end].ends_with(b"\n") && FileDigests::from_bytes(&list[..end]).is_some();
+        assert_eq!(
+            FileDigests::from_bytes(&list[..end]).is_some(),
+            is_list,
+            "{end}"
+        );
+    }
+    assert_eq!(FileDigests::from_bytes(b"../a\0"), None);
+}
+
+#[test]
+fn skill_with_a_name_that_cannot_be_opened_everywhere_has_no_digest() {
+    let disk = skillfold_testkit::folder("//- pdf/SKILL.md\nx\n//- pdf/notes:v2.md\nx\n");
+    let source = FsSource::open(disk.path()).unwrap();
+    let error = skill_digest(&source, &Folder::new("pdf").unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Invalid `pdf`: Path has a backslash or a colon: `notes:v2.md`"
+    );
 }
 
 #[test]

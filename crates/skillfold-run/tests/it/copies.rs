@@ -30,6 +30,25 @@ fn what_runs_is_what_was_copied_whatever_happens_to_the_folder() {
 }
 
 #[test]
+fn copy_has_the_golden_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = skillfold_testkit::write_golden_skill(folder.path());
+    let source = FsSource::open(folder.path()).unwrap();
+    let copy = SkillCopy::read(&source, &Folder::new("golden").unwrap()).unwrap();
+    assert_eq!(copy.content_digest().to_string(), golden);
+}
+
+#[test]
+fn a_skill_whose_files_cannot_all_be_copied_is_refused() {
+    let source = MemorySource::new([("a/SKILL.md", "x"), ("a/scripts/aux.sh", "x")]);
+    let error = SkillCopy::read(&source, &Folder::new("a").unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Invalid `a`: Path names a device of Windows: `scripts/aux.sh`"
+    );
+}
+
+#[test]
 fn a_skill_that_is_too_large_is_refused() {
     let file = vec![0; 33 << 20];
     let source = MemorySource::new([("a/SKILL.md", file.clone()), ("a/b", file)]);
