@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use skillfold_core::Error;
 use skillfold_core::load::Digest;
+use skillfold_core::text::utc;
 
 use crate::log::{Act, Event, LogRecords, Record, RecordedApproval, Target};
 use crate::skill_files::SkillFiles;
@@ -21,7 +22,7 @@ pub struct SkillVersion {
     pub time: String,
     /// How it came.
     pub cause: VersionCause,
-    /// Whether its files are kept.
+    /// Whether its files are kept, or are those that the skill has now.
     pub is_kept: bool,
 }
 
@@ -52,19 +53,38 @@ pub enum VersionCause {
 }
 
 impl Store {
-    /// Returns the versions of a skill that are known, oldest first. A version that came by other hands since is recorded
-    /// first, if anything of the skill is recorded.
+    /// Returns the versions of a skill that are known, oldest first. If anything of the skill is recorded, the last one is the skill
+    /// as it is now. Nothing is written, and of a damaged log the part before the damage is read.
     pub fn history(&self, place: &SkillPlace, now: SystemTime) -> Result<Vec<SkillVersion>, Error> {
-        let mut writing = self.write(now)?;
-        writing.observe(place, now)?;
-        let mut versions = versions(&writing.log.read, place);
+        let log = self.log()?;
+        let mut versions = versions(&log, place);
         for version in &mut versions {
             version.is_kept = match version.digest {
                 Some(digest) => self.version(digest)?.is_some(),
                 None => false,
             };
         }
+        // While a change is made, the skill is on its way to the next version.
+        if let Some(last) = versions.last()
+            && log.unfinished().is_none()
+        {
+            let digest = place.read()?.as_ref().map(SkillFiles::digest);
+            if digest != last.digest {
+                versions.push(SkillVersion {
+                    digest,
+                    time: utc(now),
+                    cause: VersionCause::Edited,
+                    is_kept: digest.is_some(),
+                });
+            }
+        }
         Ok(versions)
+    }
+
+    /// Records an edit that was made outside Skillfold as a version of the skill, if anything of the skill is recorded. Approving
+    /// and rolling back do this first.
+    pub fn record_edit(&self, place: &SkillPlace, now: SystemTime) -> Result<(), Error> {
+        self.write(now)?.observe(place, now)
     }
 }
 

@@ -81,7 +81,7 @@ pub use history::{SkillVersion, VersionCause};
 pub use lock::Lock;
 pub use log::{
     Act, ApprovedBy, Author, Event, LogDamage, LogRecords, Outcome, Record, RecordedApproval,
-    Target, Verdict,
+    Target, UnknownEvent, Verdict,
 };
 pub use proposal::Proposal;
 pub use propose::{NewProposal, Preview, Proposals, Proposed, Waiting};

@@ -114,8 +114,8 @@ impl Store {
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
-    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or a passphrase is
-    /// required, they may not.
+    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or of a newer
+    /// version, or a passphrase is required, they may not.
     pub fn clients_may_ask(&self) -> Result<bool, Error> {
         if self.requirement == Requirement::Passphrase {
             return Ok(false);
@@ -129,7 +129,7 @@ impl Store {
                 Event::ClientsMayAsk { allowed, .. } => Some(allowed),
                 _ => None,
             });
-        Ok(log.damage.is_none() && decided == Some(true))
+        Ok(log.damage.is_none() && log.unknown().is_none() && decided == Some(true))
     }
 
     /// Decides whether clients may ask if a skill may run.

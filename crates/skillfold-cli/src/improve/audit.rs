@@ -44,6 +44,7 @@ fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
         output.line(format!("{}  {time}  {}", record.number, describe(record)))?;
     }
     output.say(pluralize(log.records.len(), "record", "records"));
+    say_newer(log, output);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,6 +52,22 @@ fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
 fn describe(record: &Record) -> String {
     let json = serde_json::to_string(&record.event).unwrap_or_default();
     visible(&json).into_owned()
+}
+
+/// Says which records this version does not know, and what is unfinished.
+fn say_newer(log: &LogRecords, output: &mut Output) {
+    if let Some(record) = log.unknown() {
+        output.say(format!(
+            "A newer skillfold wrote the log from record {} on; it is only read until this one is updated",
+            record.number
+        ));
+    }
+    if log.incomplete > 0 {
+        let bytes = pluralize(log.incomplete, "byte", "bytes");
+        output.say(format!(
+            "The last line is unfinished ({bytes}): a crash left it, and the next change removes it"
+        ));
+    }
 }
 
 /// Asks for the passphrase, and checks the approvals with it.
@@ -113,9 +130,10 @@ fn verify(
     } else {
         output.line(&log.head)?;
         output.say(format!(
-            "{}: {number}, each bound to the one before",
-            paint(GOOD, "Whole")
+            "{}: {number}, hash chain intact",
+            paint(GOOD, "OK")
         ));
+        say_newer(log, output);
     }
     if let Some(proofs) = proofs {
         say_proofs(proofs, output);

@@ -7,7 +7,7 @@ use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Digest;
 use skillfold::store::change::unified;
-use skillfold::store::{SkillFiles, SkillVersion};
+use skillfold::store::{LogRecords, SkillFiles, SkillVersion};
 use skillfold::view::{Document, History, VersionRow};
 
 use crate::arguments::{Diff, Global, HistoryOptions};
@@ -28,7 +28,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let place = skills.skill_place(&options.id)?;
-    let versions = skills.store()?.history(&place, skills.now())?;
+    let store = skills.store()?;
+    let versions = store.history(&place, skills.now())?;
+    say_missing_records(&store.log()?, output);
     let history = History::new(&options.id, &place, &versions);
     if output.is_json() {
         output.json(Document::History(history))?;
@@ -59,6 +61,22 @@ pub(crate) fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says why versions may be missing.
+fn say_missing_records(log: &LogRecords, output: &mut Output) {
+    if let Some(damage) = &log.damage {
+        output.say(format!(
+            "The log is damaged in line {}: what was recorded from there on is missing; `skillfold audit verify` checks it",
+            damage.line
+        ));
+    }
+    if let Some(record) = log.unknown() {
+        output.say(format!(
+            "A newer skillfold wrote the log from record {} on, so versions may be missing; update this one",
+            record.number
+        ));
+    }
 }
 
 fn cause(row: &VersionRow) -> String {
@@ -94,7 +112,11 @@ pub(crate) fn diff(
     let place = skills.skill_place(&options.id)?;
     let versions = store.history(&place, skills.now())?;
     let files = |version: Digest| -> Result<SkillFiles, Failure> {
-        let files = store.version(version)?;
+        // The skill as it is now may not be recorded yet.
+        let current = || Ok(place.read()?.filter(|files| files.digest() == version));
+        let files = store
+            .version(version)?
+            .map_or_else(current, |it| Ok::<_, Error>(Some(it)))?;
         Ok(files.ok_or_else(|| Error::not_found(version.to_string()))?)
     };
     let from = find_version(&versions, options.from.as_deref(), &options.id)?;
@@ -102,7 +124,7 @@ pub(crate) fn diff(
         Some(to) => files(find_version(&versions, Some(to), &options.id)?)?,
         None => place.read()?.unwrap_or_default(),
     };
-    let edits = files(from)?.edits_to(&to)?;
+    let edits = files(from)?.edits_to(&to);
     text_diff::show(&unified(&edits), output)?;
     if edits.is_empty() {
         output.say("They are the same");

@@ -3,8 +3,11 @@
 //! A line is a JSON object whose last member, `hash`, is the SHA-256 of the previous line's hash and of the line without its
 //! own. Whoever changes or removes a line has to change all that follow; whoever knows the last hash sees that.
 //!
-//! A line counts once it is on the disk. A crash can leave a part of the last one, which nobody has been told of; it is cut
-//! off by the next writer. Any other damage stops writing.
+//! A line counts once it is on the disk, and gets its end after that. A crash can leave a last line without an end, which nobody
+//! has been told of; it is cut off by the next writer. Any other damage stops writing.
+//!
+//! Every format of the log has the members `format`, `number`, `time` and `event` and the hash. A record that this version does not
+//! know is kept and shown, and stops writing.
 
 mod record;
 
@@ -15,12 +18,14 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
-use skillfold_core::Error;
 use skillfold_core::text::utc;
+use skillfold_core::{Error, ErrorKind};
 
 pub use self::record::{
-    Act, ApprovedBy, Author, Event, Outcome, Record, RecordedApproval, Target, Verdict,
+    Act, ApprovedBy, Author, Event, Outcome, Record, RecordedApproval, Target, UnknownEvent,
+    Verdict,
 };
+use self::record::{FORMAT, ForeignRecord, RecordHead};
 use crate::calls::{flush, truncate, write_all};
 use crate::dir::Kind;
 use crate::fault::{WriteFault, WriteResult};
@@ -72,19 +77,16 @@ impl LogRecords {
         let mut log = Self::default();
         let mut rest = bytes;
         while !rest.is_empty() {
-            let end = rest.iter().position(|byte| *byte == b'\n');
-            let line = &rest[..end.unwrap_or(rest.len())];
-            let after = end.map_or(&[][..], |end| &rest[end + 1..]);
-            match log.read_line(line, end.is_some()) {
+            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+                // Nobody was told of it.
+                log.incomplete = rest.len();
+                break;
+            };
+            match log.read_line(&rest[..end]) {
                 Ok((record, hash)) => {
                     log.records.push(record);
                     log.hashes.push(hash.clone());
                     log.head = hash;
-                }
-                // Nobody was told of a last line that is not whole.
-                Err(_) if after.is_empty() => {
-                    log.incomplete = rest.len();
-                    break;
                 }
                 Err(reason) => {
                     let line = log.records.len() as u64 + 1;
@@ -92,15 +94,12 @@ impl LogRecords {
                     break;
                 }
             }
-            rest = after;
+            rest = &rest[end + 1..];
         }
         log
     }
 
-    fn read_line(&self, line: &[u8], is_ended: bool) -> Result<(Record, String), &'static str> {
-        if !is_ended {
-            return Err("the line has no end");
-        }
+    fn read_line(&self, line: &[u8]) -> Result<(Record, String), &'static str> {
         let text = str::from_utf8(line).map_err(|_| "the line is not UTF-8")?;
         let split = text.len().checked_sub(HASH_MEMBER.len() + HASH_DIGITS + 2);
         let (body, member) = split
@@ -113,12 +112,25 @@ impl LogRecords {
         if chained(&self.head, body) != hash {
             return Err("the line or one before it was changed or removed");
         }
-        let record: Record =
-            serde_json::from_str(text).map_err(|_| "the record is not one of this version")?;
+        let body = format!("{body}}}");
+        let invalid = |_| "the record has no format, number, time or event";
+        let head: RecordHead = serde_json::from_str(&body).map_err(invalid)?;
+        let record: Record = if head.format == FORMAT {
+            serde_json::from_str(&body).map_err(invalid)?
+        } else {
+            let record: ForeignRecord = serde_json::from_str(&body).map_err(invalid)?;
+            record.into()
+        };
         if record.number != self.records.len() as u64 + 1 {
             return Err("the record has the wrong number");
         }
         Ok((record, hash.to_owned()))
+    }
+
+    /// Returns the first record that this version does not know: a newer one wrote it.
+    pub fn unknown(&self) -> Option<&Record> {
+        let mut records = self.records.iter();
+        records.find(|record| matches!(record.event, Event::Unknown(_)))
     }
 
     /// Returns whether a hash is that of one of the records: what was known then is still there.
@@ -171,6 +183,11 @@ pub(crate) struct Log<'a> {
 
 impl<'a> Log<'a> {
     /// Opens the log and cuts off a last line that was never completed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the log is damaged, or has a record of a newer version. It is left as it
+    /// is then.
     pub(crate) fn open(root: &'a WriteRoot) -> Result<Self, Error> {
         let open = || -> WriteResult<Self> {
             let name = OsStr::new(LOG_FILE);
@@ -185,7 +202,7 @@ impl<'a> Log<'a> {
                 return Err(WriteFault::Refused(DAMAGED));
             }
             let length = (bytes.len() - read.incomplete) as u64;
-            if read.incomplete > 0 {
+            if read.incomplete > 0 && read.unknown().is_none() {
                 truncate(&file, length)?;
             }
             // Whoever wrote it may have been killed before it was on the disk, or before its name was.
@@ -200,12 +217,18 @@ impl<'a> Log<'a> {
                 read,
             })
         };
-        open().map_err(|fault| fault.into_error(&root.full_path(Path::new(LOG_FILE))))
+        let path = root.full_path(Path::new(LOG_FILE));
+        let log = open().map_err(|fault| fault.into_error(&path))?;
+        match log.read.unknown() {
+            Some(record) => Err(newer_log(&path, record)),
+            None => Ok(log),
+        }
     }
 
     /// Appends a record and returns its number. When this returns, it is on the disk.
     pub(crate) fn append(&mut self, event: Event, now: SystemTime) -> Result<u64, Error> {
         let record = Record {
+            format: FORMAT,
             number: self.read.records.len() as u64 + 1,
             time: utc(now),
             event,
@@ -214,15 +237,18 @@ impl<'a> Log<'a> {
             let json = serde_json::to_string(&record)?;
             let body = json.strip_suffix('}').unwrap_or(&json);
             let hash = chained(&self.read.head, body);
-            let line = format!("{body}{HASH_MEMBER}{hash}\"}}\n");
+            let line = format!("{body}{HASH_MEMBER}{hash}\"}}");
             (&self.file).seek(SeekFrom::Start(self.length))?;
-            let written = write_all(&self.file, line.as_bytes()).and_then(|()| flush(&self.file));
-            if let Err(error) = written {
-                // If this fails too, the next writer cuts it off.
-                _ = truncate(&self.file, self.length);
-                return Err(error);
+            // A line that has its end is whole, whatever a crash does to the pages of one write.
+            for part in [line.as_bytes(), b"\n"] {
+                let written = write_all(&self.file, part).and_then(|()| flush(&self.file));
+                if let Err(error) = written {
+                    // If this fails too, the next writer cuts it off.
+                    _ = truncate(&self.file, self.length);
+                    return Err(error);
+                }
             }
-            Ok((hash, line.len() as u64))
+            Ok((hash, line.len() as u64 + 1))
         };
         let (hash, length) = append().map_err(|error| {
             let file = self.root.full_path(Path::new(LOG_FILE));
@@ -234,6 +260,21 @@ impl<'a> Log<'a> {
         self.read.records.push(record);
         Ok(number)
     }
+}
+
+/// Returns the error for a log with a record that this version does not know.
+fn newer_log(path: &Path, record: &Record) -> Error {
+    let (path, number, format) = (path.display(), record.number, record.format);
+    let what = match &record.event {
+        Event::Unknown(event) if format == FORMAT => format!("has the event `{}`", event.name()),
+        _ => format!("has the format {format}"),
+    };
+    let message = format!(
+        "Refused to write `{path}`: record {number} {what}, which skillfold {} (format {FORMAT}) does not know",
+        env!("CARGO_PKG_VERSION"),
+    );
+    let hint = "A newer skillfold wrote it; update this one. `skillfold audit` shows the log";
+    Error::new(ErrorKind::Refused, message, hint)
 }
 
 /// Reads the log without changing it.

@@ -1,5 +1,6 @@
 //! What the log says: one record for each thing that happened.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -8,10 +9,15 @@ use skillfold_core::load::Digest;
 
 use crate::skill_folder::SkillPlace;
 
+/// The format of the records that this version writes. Whoever gives a member another meaning, or adds one that matters, raises it.
+pub(super) const FORMAT: u32 = 1;
+
 /// A record of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
+    /// The format of the record.
+    pub format: u32,
     /// Its number, counted from 1.
     pub number: u64,
     /// When it was written, in UTC.
@@ -19,6 +25,48 @@ pub struct Record {
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
+}
+
+/// What a record of any format has besides the members of [`ForeignRecord`].
+#[derive(Deserialize)]
+pub(super) struct RecordHead {
+    pub(super) format: u32,
+}
+
+/// A record of another format.
+#[derive(Deserialize)]
+pub(super) struct ForeignRecord {
+    format: u32,
+    number: u64,
+    time: String,
+    #[serde(flatten)]
+    event: UnknownEvent,
+}
+
+impl From<ForeignRecord> for Record {
+    fn from(record: ForeignRecord) -> Self {
+        Self {
+            format: record.format,
+            number: record.number,
+            time: record.time,
+            event: Event::Unknown(record.event),
+        }
+    }
+}
+
+/// Something that happened, in a form that this version does not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownEvent {
+    event: String,
+    #[serde(flatten)]
+    members: BTreeMap<String, serde_json::Value>,
+}
+
+impl UnknownEvent {
+    /// Returns the name of the event.
+    pub fn name(&self) -> &str {
+        &self.event
+    }
 }
 
 /// Something that happened.
@@ -101,6 +149,9 @@ pub enum Event {
         /// The version that was found.
         after: Option<Digest>,
     },
+    /// Something that a newer version recorded.
+    #[serde(untagged)]
+    Unknown(UnknownEvent),
 }
 
 /// Something that changes more than the log.

@@ -122,7 +122,7 @@ fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
 /// Clears away what an interrupted act left, as any act does first.
 pub(crate) fn recover(home: &Home) -> Result<(), Error> {
     let nowhere = SkillPlace::new(&home.0, &home.0.join("nowhere"))?;
-    home.open()?.history(&nowhere, now()).map(|_| ())
+    home.open()?.record_edit(&nowhere, now())
 }
 
 /// A scenario, and what is seen before and after it.

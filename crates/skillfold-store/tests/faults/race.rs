@@ -178,6 +178,7 @@ fn race_with_an_edit(
     let path = arena.home.pdf().path().join(file);
     let (approved, ()) = arena.race(random, || save.run(&path, &content));
     let store = arena.home.store();
+    store.record_edit(&arena.home.pdf(), now()).map_err(text)?;
     let history = store.history(&arena.home.pdf(), now()).map_err(text)?;
     let is_approved = approved.is_ok();
     match approved {

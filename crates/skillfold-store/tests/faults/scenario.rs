@@ -167,7 +167,7 @@ pub(crate) const SCENARIOS: [Scenario; 17] = [
     Scenario {
         name: "record an edit in the history",
         before: edited,
-        act: |home, _| home.open()?.history(&home.pdf(), now()).map(|_| ()),
+        act: |home, _| home.open()?.record_edit(&home.pdf(), now()),
         again: None,
         kept: KEPT_VERSIONS,
     },

@@ -12,24 +12,25 @@ use skillfold_store::{
 use tempfile::TempDir;
 
 const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\n---\nUse pdftk.\n";
-const DIFF: &str = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use pdftk.\n+Use qpdf.\n";
+pub(crate) const DIFF: &str =
+    "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use pdftk.\n+Use qpdf.\n";
 const MANY: &str = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use pdftk.\n+Use qpdf.\n\
                     --- a/references/old.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-Old.\n\
                     --- /dev/null\n+++ b/scripts/fill.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo filled\n";
 
-fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_794_900_000)
 }
 
 /// A user's folder with a store and one skill.
-struct User {
-    home: TempDir,
-    store: Store,
-    pdf: SkillPlace,
+pub(crate) struct User {
+    pub(crate) home: TempDir,
+    pub(crate) store: Store,
+    pub(crate) pdf: SkillPlace,
 }
 
 impl User {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let skills = home.path().join("skills");
         fs::create_dir_all(skills.join("pdf/references")).unwrap();
@@ -45,7 +46,7 @@ impl User {
         fs::read_to_string(self.home.path().join("skills").join(file)).ok()
     }
 
-    fn propose(&self, diff: &str) -> Proposed {
+    pub(crate) fn propose(&self, diff: &str) -> Proposed {
         self.propose_for(&self.pdf, diff)
     }
 
@@ -62,7 +63,7 @@ impl User {
         self.store.propose(&new, now()).unwrap()
     }
 
-    fn approve(&self, proposed: &Proposed) -> Result<(), skillfold_core::Error> {
+    pub(crate) fn approve(&self, proposed: &Proposed) -> Result<(), skillfold_core::Error> {
         let proposal = &proposed.proposal;
         let approval = Approval::at_terminal("anna");
         let approved = self
@@ -103,12 +104,13 @@ fn proposal_is_a_file_for_people_and_changes_nothing() {
     let home = user.home.path().to_str().unwrap();
     insta::assert_snapshot!(text.replace(home, "HOME"), @r#"
     ---
+    format: "1"
     skill: "pdf"
     root: "HOME/skills"
     folder: "pdf"
     author: "claude-code"
     time: "2026-11-17T07:20:00Z"
-    base: "sha256:74d0094efd8f4546db3eef81c21a48566bd241b5a36219b64fc8618771a5dee3"
+    base: "sha256:5fa08cbd187f0a29e6894a04bd0e449cc83330a9cc9f6399167aa6ee5a164f91"
     session: "s1"
     ---
 
@@ -144,6 +146,32 @@ fn proposal_is_a_file_for_people_and_changes_nothing() {
     let waiting = user.store.proposals().unwrap().waiting;
     assert_eq!(waiting[0].proposal, proposed.proposal);
     assert!(waiting[0].is_recorded);
+}
+
+#[test]
+fn versions_have_the_golden_digest_and_hidden_files() {
+    let user = User::new();
+    let skills = user.home.path().join("skills");
+    let golden = skillfold_testkit::write_golden_skill(&skills);
+    let place = SkillPlace::new(&skills, &skills.join("golden")).unwrap();
+    let diff = "--- a/refs/guide.md\n+++ b/refs/guide.md\n@@ -1 +1 @@\n-guide\n\\ No newline at end of file\n+Guide\n";
+    let proposed = user.propose_for(&place, diff);
+    assert_eq!(proposed.proposal.base.unwrap().to_string(), golden);
+    user.approve(&proposed).unwrap();
+    let versions = user.store.history(&place, now()).unwrap();
+    let found = versions[0].digest.unwrap();
+    assert_eq!(found.to_string(), golden);
+    fs::remove_file(skills.join("golden/.hidden")).unwrap();
+    let current = place.read().unwrap().map(|files| files.digest());
+    let approval = Approval::at_terminal("anna");
+    let store = &user.store;
+    store
+        .roll_back(&place, current, found, &approval, "hidden", now())
+        .unwrap();
+    let current = place.read().unwrap().map(|files| files.digest());
+    assert_eq!(current.unwrap().to_string(), golden);
+    assert_eq!(user.read("golden/.hidden").as_deref(), Some("hidden"));
+    assert_eq!(user.read("golden/.git/config").as_deref(), Some("[core]"));
 }
 
 #[test]

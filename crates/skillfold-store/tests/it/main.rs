@@ -10,6 +10,7 @@ mod improve;
 mod killed;
 mod leftovers;
 mod lock;
+mod log;
 mod race;
 mod write;
 
