@@ -52,6 +52,8 @@ mod cache;
 
 mod limits;
 
+mod format_number;
+
 mod time;
 
 pub mod text;

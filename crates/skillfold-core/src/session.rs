@@ -22,6 +22,7 @@ use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Turn, decide, give_again, turn};
 use crate::error::Error;
 use crate::feedback::{Choices, DisclosureLevel, Feedback};
+use crate::format_number::FormatNumber;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::source::Revision;
@@ -46,7 +47,7 @@ pub enum ContextLifetime {
 /// and resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    #[serde(rename = "lives")]
+    format: FormatNumber<1>,
     lifetime: ContextLifetime,
     /// The number of turns so far.
     turn: u64,
@@ -54,7 +55,6 @@ pub struct Session {
     spent: u64,
     skills: BTreeMap<Box<str>, SkillMemory>,
     /// The ids that the conversation may see; `None` if it may see all.
-    #[serde(rename = "only")]
     visible: Option<BTreeSet<Box<str>>>,
     /// The ids that the conversation may not see although it may see others.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -14,6 +14,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use crate::format_number::FormatNumber;
 pub use crate::invisible::{hidden_characters, is_invisible};
 pub use crate::time::{utc, utc_ms};
 

@@ -11,7 +11,9 @@ use tempfile::Builder;
 
 use crate::ownership::{check_owned, check_owned_folder, create_owned_folder};
 
-/// First bytes of a file: its kind and the format version.
+/// The format of the files. It is in their names, so that another version has files of its own.
+const FORMAT: u32 = 2;
+/// First bytes of a file: its kind and its format.
 const MAGIC: [u8; 16] = *b"skillfold meta 2";
 /// Header size in bytes: the magic, the length of the content, and its CRC-32, which reveals accidents but not tampering.
 const HEADER_BYTES: usize = 28;
@@ -64,9 +66,9 @@ impl BlobCache {
     /// Returns the path of the file for a root and variant. The variant tells apart files of one root, for example by
     /// scan options or embedding model.
     pub fn path(&self, root: &str, variant: &str) -> PathBuf {
-        let digest = Digest::sha256(format!("{root}\0{variant}").as_bytes());
-        let name = digest.to_string().replace(':', "-");
-        self.folder.join(format!("{name}.{EXTENSION}"))
+        let digest = Digest::sha256(format!("{root}\0{variant}").as_bytes()).to_string();
+        let name = digest.trim_start_matches("sha256:");
+        self.folder.join(format!("{FORMAT}-{name}.{EXTENSION}"))
     }
 
     /// Returns the cached bytes of a root and variant, or `None` if there are none.

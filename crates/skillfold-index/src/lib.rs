@@ -46,7 +46,7 @@ mod model;
 
 pub use blob_cache::{BlobCache, CachedBlob};
 pub use disk::{
-    Damage, DiskHit, DiskIndex, DiskResults, DocumentKey, SyncReport, SyncWriter,
+    Damage, DiskHit, DiskIndex, DiskResults, DocumentKey, SEARCH_FORMAT, SyncReport, SyncWriter,
     delete_unused_indexes,
 };
 #[cfg(feature = "static-model")]

@@ -364,6 +364,9 @@ impl SetupPlan {
                 rule,
             ));
         }
+        if self.record.is_some() || !self.is_hook {
+            record::check_format(&self.environment)?;
+        }
         if self.record.is_some() {
             record::save(&self.environment, &self.file, self.record.as_ref())?;
         }

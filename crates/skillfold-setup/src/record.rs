@@ -43,7 +43,31 @@ pub(crate) fn find(environment: &Environment, file: &Path) -> Option<Record> {
     })
 }
 
-/// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock.
+/// Checks that the records can be written: another version may have written them in another format.
+pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
+    let Some(folder) = environment.state_folder() else {
+        return Ok(());
+    };
+    let file = folder.join(FILE);
+    let target = WriteTarget::for_user(&file)?;
+    let existing = target.read(MAX_RECORDS_BYTES)?;
+    let old = target.text(existing.as_ref()).ok().flatten();
+    let Some(document) = old.and_then(|text| text.parse::<DocumentMut>().ok()) else {
+        return Ok(());
+    };
+    let found = document.get("format").and_then(Item::as_integer);
+    if found == Some(FORMAT) {
+        return Ok(());
+    }
+    let found = found.map_or_else(|| "no format".to_owned(), |it| format!("format {it}"));
+    let why = format!(
+        "it has {found}, and skillfold {} reads format {FORMAT}; update skillfold, or move the file aside",
+        env!("CARGO_PKG_VERSION")
+    );
+    Err(Error::invalid(file.to_string_lossy(), why))
+}
+
+/// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock, and has checked the format.
 pub(crate) fn save(
     environment: &Environment,
     file: &Path,
@@ -60,6 +84,7 @@ pub(crate) fn save(
     // Records may be lost without harm, so a file that cannot be parsed is started anew.
     let old = target.text(existing.as_ref()).ok().flatten();
     let mut document: DocumentMut = old.unwrap_or_default().parse().unwrap_or_default();
+    document["format"] = toml_edit::value(FORMAT);
     let records = document
         .entry(KEY)
         .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
@@ -87,6 +112,8 @@ pub(crate) fn save(
 }
 
 const FILE: &str = "setup.toml";
+/// The format of the file that this version writes and reads.
+const FORMAT: i64 = 1;
 const KEY: &str = "setup";
 
 fn is_for(record: &Table, file: &Path) -> bool {

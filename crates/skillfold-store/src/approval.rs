@@ -11,6 +11,7 @@ use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use skillfold_core::load::Digest;
+use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
 
 use crate::log::{Act, ApprovedBy, Event, LogRecords, Record, RecordedApproval};
@@ -112,9 +113,10 @@ pub enum Requirement {
     Passphrase,
 }
 
-/// What is kept of a passphrase: nothing from which it follows.
+/// The passphrase verifier; the passphrase cannot be recovered from it.
 #[derive(Serialize, Deserialize)]
 struct StoredPassphrase {
+    format: FormatNumber<1>,
     salt: String,
     memory_kib: u32,
     passes: u32,
@@ -297,8 +299,10 @@ pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Err
         let rule = "No passphrase is set; set one with `skillfold passphrase`";
         return Err(Error::refused("the change", Refusal::Approval, rule));
     };
-    let stored: StoredPassphrase = serde_json::from_slice(file.bytes())
-        .map_err(|error| Error::invalid(PASSPHRASE_FILE, error.to_string()))?;
+    let stored: StoredPassphrase = serde_json::from_slice(file.bytes()).map_err(|error| {
+        let path = root.full_path(Path::new(PASSPHRASE_FILE));
+        Error::invalid(path.to_string_lossy(), error.to_string())
+    })?;
     let key = Key::derive(passphrase, &stored);
     Ok(key.filter(|key| key.prove(CHECK) == stored.check))
 }
@@ -326,6 +330,7 @@ impl<'a> NewPassphrase<'a> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt).map_err(|_| failed())?;
         let mut stored = StoredPassphrase {
+            format: FormatNumber::default(),
             salt: Digest::sha256(&salt).to_string(),
             memory_kib: MEMORY_KIB,
             passes: PASSES,

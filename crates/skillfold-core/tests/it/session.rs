@@ -242,7 +242,7 @@ fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
     let mut session = Session::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
     let mut written = serde_json::to_value(&session).unwrap();
-    written["only"] = serde_json::json!(["beta"]);
+    written["visible"] = serde_json::json!(["beta"]);
     let mut narrowed: Session = serde_json::from_value(written).unwrap();
     let catalog = world.matcher.catalog().clone();
     let again = narrowed.after_compaction(
@@ -278,7 +278,7 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
 #[test]
 fn hostile_numbers_of_a_written_session_harm_nothing() {
     let text = format!(
-        r#"{{"lives":"history","turn":{0},"spent":{0},"skills":{{}},"only":null}}"#,
+        r#"{{"format":1,"lifetime":"history","turn":{0},"spent":{0},"skills":{{}},"visible":null}}"#,
         u64::MAX
     );
     let mut session: Session = serde_json::from_str(&text).unwrap();

@@ -32,3 +32,4 @@ pub use index::{DiskIndex, SyncReport, SyncWriter};
 pub use key::DocumentKey;
 pub use open_index::Damage;
 pub use search::{DiskHit, DiskResults};
+pub use stamp::SEARCH_FORMAT;

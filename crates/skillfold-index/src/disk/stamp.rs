@@ -2,7 +2,9 @@
 
 use skillfold_core::search::CorpusStatistics;
 
-/// The format version. Increase it when the schema, the tokens or the stamp change.
+/// The format of the index. Increase it when the schema, the tokens, the stamp or the engine's files change. It belongs in the name of an
+/// index's folder, so that another version has an index of its own.
+pub const SEARCH_FORMAT: u32 = 3;
 const FORMAT: &str = "skillfold-search-3";
 
 /// Why a stamp cannot be used.
@@ -72,6 +74,17 @@ mod tests {
         assert_eq!(read("a b", &stamp), Ok(statistics()));
         assert_eq!(read("a", &stamp), Err(StampError::Version));
         assert_eq!(read("", ""), Err(StampError::Damaged));
+    }
+
+    #[test]
+    fn stamp_of_today_is_read_and_one_of_the_next_format_is_of_another_version() {
+        let today = include_str!("../../tests/formats/search-stamp.txt").trim_end();
+        assert_eq!(read("2", today), Ok(statistics()));
+        assert!(today.starts_with(FORMAT) && FORMAT.ends_with(&format!("-{SEARCH_FORMAT}")));
+        let (payload, _) = today.rsplit_once(' ').unwrap();
+        let next = payload.replace(FORMAT, "skillfold-search-4");
+        let next = format!("{next} {:08x}", crc32fast::hash(next.as_bytes()));
+        assert_eq!(read("2", &next), Err(StampError::Version));
     }
 
     proptest::proptest! {

@@ -34,6 +34,26 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn file_of_today_is_read_and_one_of_the_next_format_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/skills", "mark", b"").unwrap();
+    let (path, today) = (
+        cache.path("/skills", "mark"),
+        include_bytes!("../formats/cache.skills"),
+    );
+    fs::write(&path, today).unwrap();
+    assert_eq!(read(&cache), Ok(Some(b"content of a cache".to_vec())));
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let next = path.with_file_name(name.replacen("2-", "3-", 1));
+    assert_ne!(next, path);
+    fs::write(&next, "skillfold meta 3").unwrap();
+    cache.write("/skills", "mark", b"other").unwrap();
+    assert_eq!(read(&cache), Ok(Some(b"other".to_vec())));
+    assert_eq!(fs::read(&next).unwrap(), b"skillfold meta 3");
+}
+
+#[test]
 fn another_root_and_another_way_of_reading_have_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());

@@ -9,7 +9,7 @@ use skillfold_core::load::{Digest, read_body};
 use skillfold_core::search::{Document, DocumentBuilder, Query, SearchCoverage, SearchIndex};
 use skillfold_core::source::progress;
 use skillfold_core::{Catalog, Entry, Error, Skill};
-use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
+use skillfold_index::{DiskIndex, DocumentKey, SEARCH_FORMAT, SyncReport, delete_unused_indexes};
 
 use crate::snapshot_index::hits::{RankedId, RankedIds};
 use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
@@ -49,7 +49,8 @@ impl DiskSnapshotIndex {
         previous: Option<&Self>,
         turn: &Arc<WriteTurn>,
     ) -> Result<(Self, Option<String>), String> {
-        let name = roots_fingerprint(catalog);
+        let (documents, roots) = (Document::VERSION, roots_fingerprint(catalog));
+        let name = format!("{SEARCH_FORMAT}-{documents}-{roots}");
         let previous = previous.filter(|previous| previous.name == name);
         let index = previous.map_or_else(
             || {

@@ -113,13 +113,13 @@ fn what_cannot_be_understood_accepts_nothing_and_is_said() {
         findings(&world)
     };
     insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: unclosed array table, expected `]`");
-    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: unknown field `only`, expected `path`");
-    insta::assert_snapshot!(said("[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: its path is not whole");
+    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/accepted.toml:2 warning[SF707]: List of accepted skills is not understood here: unknown field `only`, expected `path`");
+    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/accepted.toml:2 warning[SF707]: List of accepted skills is not understood here: its path is not whole");
     let doctor = Document::Doctor(Doctor::new(&skills(&world))).to_json();
     assert!(doctor.contains("List of accepted skills"), "{doctor}");
     // One that is good is followed beside one that is not.
     world.write(&format!(
-        "\n//- {LIST}\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
+        "\n//- {LIST}\nformat = 1\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
     ));
     let status = skills(&world).catalog().get("a").unwrap().status();
     assert_eq!(status, Status::Active);

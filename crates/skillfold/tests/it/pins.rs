@@ -217,7 +217,7 @@ fn pins_that_cannot_be_understood_trust_nothing() {
     let path = path.to_str().unwrap();
     let said = |pinned: &str| {
         world.write(&format!(
-            "\n//- {LIST}\n[[folder]]\npath = {path:?}\npinned = {pinned}\n"
+            "\n//- {LIST}\nformat = 1\n[[folder]]\npath = {path:?}\npinned = {pinned}\n"
         ));
         let skills = world.skills();
         assert_eq!(status(&skills), Status::Untrusted, "{pinned}");

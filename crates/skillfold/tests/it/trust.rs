@@ -114,7 +114,7 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
         &*app.canonicalize().unwrap().to_string_lossy(),
         "/person/app",
     );
-    insta::assert_snapshot!(said, @"/person/.local/state/skillfold/trusted.toml:4 warning[SF708]: Trusted folder was replaced by another one: `/person/app`");
+    insta::assert_snapshot!(said, @"/person/.local/state/skillfold/trusted.toml:6 warning[SF708]: Trusted folder was replaced by another one: `/person/app`");
     let list = TrustedFolders::load(&world.environment("person/app"));
     assert_eq!(list.folders[0].state(), TrustedState::Replaced);
     // A folder that was moved away is not trusted where it is now.
@@ -161,12 +161,12 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
             .join("\n")
     };
     insta::assert_snapshot!(said("[[folder]\n"), @"warning[SF707]: List of trusted folders is not understood here: unclosed array table, expected `]`");
-    insta::assert_snapshot!(said("folder = 1\n"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: integer `1`, expected a sequence");
-    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`, `pinned`");
-    insta::assert_snapshot!(said("[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders is not understood here: its path is not whole");
+    insta::assert_snapshot!(said("format = 1\nfolder = 1\n"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: integer `1`, expected a sequence");
+    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`, `pinned`");
+    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders is not understood here: its path is not whole");
     // One that is good is followed beside one that is not.
     world.write(&format!(
-        "\n//- {LIST}\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
+        "\n//- {LIST}\nformat = 1\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
     ));
     assert_eq!(status(&world), Status::Active);
     // What is broken is not written over.
@@ -180,7 +180,10 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
 fn project_cannot_trust_itself() {
     let world = world();
     let path = world.path("person/app").canonicalize().unwrap();
-    let entry = format!("[[folder]]\npath = {:?}\n", path.to_str().unwrap());
+    let entry = format!(
+        "format = 1\n[[folder]]\npath = {:?}\n",
+        path.to_str().unwrap()
+    );
     for place in [
         "person/app/.local/state/skillfold/trusted.toml",
         "person/app/.skillfold/trusted.toml",
