@@ -90,8 +90,10 @@ impl SkillCopy {
     /// Returns the digest of the copy: the same as [`skill_digest`](skillfold_core::load::skill_digest) of what was read.
     pub fn content_digest(&self) -> Digest {
         let files = self.files.iter();
-        let files = files.map(|(path, bytes)| (path.clone(), Digest::sha256(bytes)));
-        FileDigests::from_iter(files).digest()
+        let files: FileDigests = files
+            .map(|(path, bytes)| (path.clone(), Digest::sha256(bytes)))
+            .collect();
+        files.digest()
     }
 
     /// Returns the bytes of a file.

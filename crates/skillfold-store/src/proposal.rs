@@ -134,14 +134,7 @@ impl Proposal {
             let missing = || Error::invalid(file, format!("Its frontmatter has no `{name}`"));
             fields.remove(name).ok_or_else(missing)
         };
-        let format = take("format")?;
-        if format != FORMAT {
-            let why = format!(
-                "It has format {format}, and skillfold {} reads format {FORMAT}; update skillfold, or move the file aside",
-                env!("CARGO_PKG_VERSION")
-            );
-            return Err(invalid(&why));
-        }
+        check_format(file, &take("format")?)?;
         let (skill, root, folder) = (take("skill")?, take("root")?, take("folder")?);
         let (name, time) = (take("author")?, take("time")?);
         let base = take("base").ok().map(|base| base.parse()).transpose();
@@ -213,6 +206,17 @@ impl Proposal {
             number => format!("{id}-{time}-{number}.md"),
         }
     }
+}
+
+fn check_format(file: &str, format: &str) -> Result<(), Error> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let why = format!(
+        "It has format {format}, and skillfold {version} reads format {FORMAT}; update skillfold, or move the file aside"
+    );
+    Err(Error::invalid(file, why))
 }
 
 fn path_text(path: &std::path::Path) -> Result<&str, Error> {

@@ -9,6 +9,7 @@ use skillfold_core::name::{ResourcePath, is_vcs_name};
 use crate::change::FileEdit;
 use crate::dir::{Dir, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
+use crate::temporary_name::is_temporary;
 use crate::write_root::{ReadFile, missing_to_changed};
 
 /// Maximum size of all files of a skill.
@@ -119,7 +120,8 @@ impl SkillFiles {
                 .0
                 .checked_sub(1)
                 .ok_or(WriteFault::Refused(TOO_LARGE))?;
-            if name.to_str().is_some_and(is_vcs_name) {
+            // A temporary file whose writer was killed a moment ago may still be locked.
+            if is_temporary(&name) || name.to_str().is_some_and(is_vcs_name) {
                 continue;
             }
             let path = name.to_str().map(|name| format!("{prefix}{name}"));

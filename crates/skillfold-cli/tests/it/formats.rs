@@ -60,6 +60,7 @@ fn next(text: &str) -> String {
 /// file of the next format, which both name.
 fn check(name: &str, file: &str, read: &[&str], today: &str, write: &[&str]) {
     let world = world();
+    world.write("\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
     let text = text_fixture(&world, name);
     put(&world, file, &text);
     let shown = world.run(read);

@@ -139,9 +139,7 @@ pub fn file_digests(source: &dyn Source, folder: &Folder) -> Result<Vec<FileDige
 /// Returns the digest of a skill with these files: the one that [`skill_digest`] returns.
 pub fn combined_digest(files: &[FileDigest]) -> Digest {
     let files = files.iter();
-    let files: FileDigests = files
-        .map(|file| (file.path.clone(), file.digest))
-        .collect();
+    let files: FileDigests = files.map(|file| (file.path.clone(), file.digest)).collect();
     files.digest()
 }
 
