@@ -172,11 +172,27 @@ fn python_packages(path: &ResourcePath, metadata: &str) -> Result<Vec<String>, R
         toml::from_str(metadata).map_err(|error| invalid(path, error.message()))?;
     match table.get("dependencies") {
         None => Ok(Vec::new()),
-        Some(list) => list
-            .clone()
-            .try_into()
-            .map_err(|_| invalid(path, "`dependencies` is not a list of texts")),
+        Some(list) => {
+            let names: Vec<String> = (list.clone())
+                .try_into()
+                .map_err(|_| invalid(path, "`dependencies` is not a list of strings"))?;
+            match names.iter().find(|name| !is_of_index(name)) {
+                Some(name) => Err(invalid(
+                    path,
+                    &format!("`{name}` is not a package of an index"),
+                )),
+                None => Ok(names),
+            }
+        }
     }
+}
+
+/// Returns whether a requirement names a package of an index, and not an address, a file or an option.
+fn is_of_index(requirement: &str) -> bool {
+    requirement.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !requirement.contains('@')
+        && !requirement.contains("://")
+        && !requirement.contains(char::is_control)
 }
 
 /// Returns which versions of Python a script with inline metadata runs with, such as `>=3.9`; empty if it does not say.

@@ -1,5 +1,7 @@
 //! Installs the packages that a script needs, in the box with the network alone opened.
 
+mod lock;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::text::ellipsize;
 
+use self::lock::reduced_lock;
 use crate::copy::SkillCopy;
 use crate::dependencies::{Dependencies, Installer, requires_python};
 use crate::error::{RunError, RunErrorKind};
@@ -197,7 +200,7 @@ impl<'a> Prepare<'a> {
                 let lock: Option<ResourcePath> = format!("{folder}package-lock.json").parse().ok();
                 let bytes = lock.as_ref().and_then(|lock| self.copy.file(lock));
                 if let (Some(lock), Some(bytes)) = (&lock, bytes) {
-                    files.push((lock.clone(), reduced_lock(lock, bytes, &names)?));
+                    files.push((lock.clone(), reduced_lock(lock, bytes)?));
                 }
             }
         }
@@ -318,32 +321,6 @@ impl<'a> Prepare<'a> {
             }
             end => failed(end.code(), "Try again, or with fewer packages"),
         }
-    }
-}
-
-/// Returns a lock file with versions and hashes, but without addresses: packages come from the registry.
-fn reduced_lock(lock: &ResourcePath, bytes: &[u8], names: &Value) -> Result<String, RunError> {
-    let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        let message = format!("`{lock}` is not understood: {error}");
-        let hint = "Write it anew with npm, or remove it";
-        RunError::new(RunErrorKind::InvalidDependencies, message, hint)
-    })?;
-    remove_addresses(&mut value);
-    if let Some(root) = value.pointer_mut("/packages/") {
-        *root = json!({ "dependencies": names });
-    }
-    Ok(value.to_string())
-}
-
-/// Removes where packages come from, and the links among them.
-fn remove_addresses(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|key, value| key != "resolved" && (key != "link" || !value.is_boolean()));
-            fields.values_mut().for_each(remove_addresses);
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_addresses),
-        _ => {}
     }
 }
 

@@ -46,5 +46,5 @@ run("install", "--require-hashes", "--no-deps", "--compile-bytecode", "--target"
 os.makedirs(target, exist_ok=True)
 shutil.rmtree(cache, ignore_errors=True)
 with open(lock, encoding="utf-8") as file:
-    names = re.findall(r"^([A-Za-z0-9._-]+) ?(?:==|@ )([^\s;\\]+)", file.read(), re.MULTILINE)
+    names = re.findall(r"^([A-Za-z0-9._-]+) ?==([^\s;\\]+)", file.read(), re.MULTILINE)
 json.dump([f"{name} {version}" for name, version in names], sys.stdout)

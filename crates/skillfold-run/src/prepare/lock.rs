@@ -1,0 +1,172 @@
+//! The lock file that npm gets: written anew from the names, versions and hashes of the skill's own.
+//!
+//! A lock file of npm can name addresses in many places: `resolved`, `version`, the dependencies of a package, its `name`. None
+//! of it is taken over. The form is the oldest one, which has no dependencies of packages: npm asks the registry for them.
+
+use serde_json::{Map, Value, json};
+use skillfold_core::name::ResourcePath;
+
+use crate::error::{RunError, RunErrorKind};
+
+/// The folder of packages, in the places of a lock file.
+const FOLDER: &str = "node_modules/";
+
+/// The key of the packages inside another one.
+const INNER: &str = "dependencies";
+
+/// Returns a lock file with the versions and hashes of this one.
+///
+/// # Errors
+///
+/// Fails if it is no lock file, or a version in it is none.
+pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, RunError> {
+    let invalid = |why: &str| {
+        let message = format!("`{lock}` is not understood: {why}");
+        let hint = "Write it anew with npm, with packages of the registry alone, or remove it";
+        RunError::new(RunErrorKind::InvalidDependencies, message, hint)
+    };
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|error| invalid(&error.to_string()))?;
+    let packages = match (&value["packages"], &value[INNER]) {
+        (Value::Object(places), _) => from_places(places),
+        (_, Value::Object(names)) => from_names(names),
+        _ => Ok(Map::new()),
+    };
+    let packages = packages.map_err(|why| invalid(&why))?;
+    let lock = json!({ "lockfileVersion": 1, "requires": true, INNER: packages });
+    Ok(lock.to_string())
+}
+
+/// Reads the form of today, in which each package has its place, such as `node_modules/a/node_modules/b`.
+fn from_places(places: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut packages = Map::new();
+    let mut places: Vec<_> = places.iter().collect();
+    // A package before those inside it.
+    places.sort_by_key(|(place, _)| *place);
+    for (place, entry) in places {
+        // The skill itself, and folders of it.
+        let Some(place) = place.strip_prefix(FOLDER) else {
+            continue;
+        };
+        let names: Vec<&str> = place.split(&format!("/{FOLDER}")).collect();
+        let (name, outer) = names.split_last().ok_or("a package has no name")?;
+        let outer = outer.iter().try_fold(&mut packages, |packages, name| {
+            packages.get_mut(*name)?.get_mut(INNER)?.as_object_mut()
+        });
+        if let (Some(packages), Some(package)) = (outer, package(name, entry)?) {
+            packages.insert((*name).to_owned(), package);
+        }
+    }
+    Ok(packages)
+}
+
+/// Reads the oldest form, in which packages are inside others.
+fn from_names(names: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut packages = Map::new();
+    for (name, entry) in names {
+        let Some(mut package) = package(name, entry)? else {
+            continue;
+        };
+        if let Value::Object(inner) = &entry[INNER] {
+            package[INNER] = from_names(inner)?.into();
+        }
+        packages.insert(name.clone(), package);
+    }
+    Ok(packages)
+}
+
+/// Returns a package with its version and hash. `None` for one that npm has to choose: it comes inside another, is not
+/// installed, or has the name of another, which only the package that needs it may say.
+fn package(name: &str, entry: &Value) -> Result<Option<Value>, String> {
+    let is = |key: &str| entry[key] == Value::Bool(true);
+    let is_alias = match (&entry["name"], &entry["version"]) {
+        (Value::String(real), _) if real != name => true,
+        (_, Value::String(version)) => version.starts_with("npm:"),
+        _ => false,
+    };
+    if is_alias || ["dev", "link", "bundled", "inBundle"].into_iter().any(is) {
+        return Ok(None);
+    }
+    if !is_name(name) {
+        return Err(format!("`{name}` is not the name of a package"));
+    }
+    let version = entry["version"].as_str().unwrap_or_default();
+    if !is_version(version) {
+        return Err(format!("the version of `{name}` is none: `{version}`"));
+    }
+    let mut package = json!({ "version": version, INNER: {} });
+    if let Some(hash) = entry["integrity"].as_str().filter(|hash| is_hash(hash)) {
+        package["integrity"] = hash.into();
+    }
+    Ok(Some(package))
+}
+
+/// Returns whether a text is the name of a package, such as `left-pad` or `@types/node`.
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
+        !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain)
+    };
+    match name.strip_prefix('@') {
+        Some(name) => (name.split_once('/')).is_some_and(|(a, b)| is_part(a) && is_part(b)),
+        None => is_part(name),
+    }
+}
+
+/// Returns whether a text is one version, such as `1.2.3-rc.1`.
+fn is_version(version: &str) -> bool {
+    let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let numbers: Vec<&str> = numbers.split('.').collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-+".contains(&byte);
+    numbers.len() == 3 && numbers.iter().all(is_number) && rest.bytes().all(plain)
+}
+
+/// Returns whether a text is a list of hashes, such as `sha512-…`.
+fn is_hash(hash: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=- ".contains(&byte);
+    hash.starts_with("sha") && hash.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reduced(text: &str) -> String {
+        let lock = "package-lock.json".parse().unwrap();
+        match reduced_lock(&lock, text.as_bytes()) {
+            Ok(text) => serde_json::from_str::<Value>(&text).unwrap()[INNER].to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn lock_keeps_names_versions_and_hashes_of_both_forms() {
+        let places = r#"{"lockfileVersion": 3, "packages": {"": {"dependencies": {"hidden": "1"}}, "packages/own": {"version": "1"},
+            "node_modules/b/node_modules/@s/c": {"version": "2.0.0-rc.1"},
+            "node_modules/b": {"version": "1.0.0", "resolved": "http://127.0.0.1:1/b.tgz", "integrity": "sha512-ab+/c==", "dependencies": {"x": "http://127.0.0.1:1/x.tgz"}},
+            "node_modules/local": {"resolved": "packages/own", "link": true}, "node_modules/dev": {"version": "1.0.0", "dev": true}}}"#;
+        insta::assert_snapshot!(reduced(places), @r#"{"b":{"dependencies":{"@s/c":{"dependencies":{},"version":"2.0.0-rc.1"}},"integrity":"sha512-ab+/c==","version":"1.0.0"}}"#);
+        let names = r#"{"lockfileVersion": 1, "dependencies": {"b": {"version": "1.0.0", "requires": {"x": "http://127.0.0.1:1/x.tgz"},
+            "dependencies": {"c": {"version": "2.0.0", "resolved": "http://127.0.0.1:1/c.tgz"}}}}}"#;
+        insta::assert_snapshot!(reduced(names), @r#"{"b":{"dependencies":{"c":{"dependencies":{},"version":"2.0.0"}},"version":"1.0.0"}}"#);
+        insta::assert_snapshot!(reduced("{}"), @"{}");
+    }
+
+    #[test]
+    fn lock_with_another_address_or_name_is_refused_or_left_to_npm() {
+        let place = |name: &str, entry: &str| {
+            reduced(&format!(
+                r#"{{"packages": {{"node_modules/{name}": {entry}}}}}"#
+            ))
+        };
+        insta::assert_snapshot!(place("a", r#"{"version": "http://127.0.0.1:1/a.tgz"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `http://127.0.0.1:1/a.tgz`");
+        insta::assert_snapshot!(place("a", r#"{"version": "file:../../etc"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `file:../../etc`");
+        insta::assert_snapshot!(place("a", r#"{"version": "^1.0.0"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `^1.0.0`");
+        insta::assert_snapshot!(place("a", "{}"), @"`package-lock.json` is not understood: the version of `a` is none: ``");
+        insta::assert_snapshot!(place("../x", r#"{"version": "1.0.0"}"#), @"`package-lock.json` is not understood: `../x` is not the name of a package");
+        insta::assert_snapshot!(place("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"{"a":{"dependencies":{},"version":"1.0.0"}}"#);
+        insta::assert_snapshot!(place("a", r#"{"name": "evil", "version": "1.0.0"}"#), @"{}");
+        insta::assert_snapshot!(place("a", r#"{"version": "npm:evil@1.0.0"}"#), @"{}");
+    }
+}
