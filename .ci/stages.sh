@@ -79,7 +79,10 @@ install_nightly() {
 
 # Installs a program of the system, named as its package.
 install_program() {
-    command -v "$1" >/dev/null || { apt-get -qq update && apt-get -qq install "$1"; } >/dev/null 2>&1
+    command -v "$1" >/dev/null && return
+    local as_root=()
+    [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+    { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" apt-get -qq install "$1"; } >/dev/null 2>&1
 }
 
 # Ignored tests need data, or a user subject to permissions: as root, drop the capabilities that bypass them.

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use crate::report::{Finding, Offenders};
-use crate::tree::{file, files};
+use crate::tree::{file, files, root};
 
 /// Fields that a crate takes from the workspace.
 const SHARED: [&str; 6] = [
@@ -17,6 +17,9 @@ const SHARED: [&str; 6] = [
 
 /// Fields that a crate has, its own or the workspace's.
 const PRESENT: [&str; 3] = ["name", "description", "categories"];
+
+/// Files that a published crate brings along.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[test]
 fn every_published_crate_says_what_it_is() {
@@ -32,11 +35,26 @@ fn every_published_crate_says_what_it_is() {
     offenders.expect_none("Complete the table `[package]` as the other crates do");
 }
 
+#[test]
+fn every_published_crate_has_the_licences() {
+    let mut offenders = Offenders::default();
+    let manifests = files()
+        .iter()
+        .filter(|file| file.path.starts_with("crates/") && file.path.ends_with("/Cargo.toml"));
+    for file in manifests.filter(|file| is_published(&parsed(&file.text)["package"])) {
+        let has = |name: &&str| root().join(&file.path).with_file_name(name).is_file();
+        let missing = LICENCES.iter().filter(|name| !has(name));
+        let findings = missing.map(|name| Finding::new(1, format!("Crate lacks `{name}`")));
+        offenders.add(&file.path, findings);
+    }
+    offenders.expect_none("Link to the files of the workspace as the other crates do");
+}
+
 /// Finds what a manifest lacks; nothing, if its crate is not published.
 fn incomplete(manifest: &str, workspace: &str) -> Vec<Finding> {
     let crate_table = parsed(manifest);
     let package = &crate_table["package"];
-    if package.get("publish") == Some(&Value::Boolean(false)) {
+    if !is_published(package) {
         return Vec::new();
     }
     let is_shared = |field: &str| {
@@ -72,6 +90,10 @@ fn incomplete(manifest: &str, workspace: &str) -> Vec<Finding> {
         findings.push(Finding::new(1, "Manifest has an address of its own"));
     }
     findings
+}
+
+fn is_published(package: &Value) -> bool {
+    package.get("publish") != Some(&Value::Boolean(false))
 }
 
 fn parsed(manifest: &str) -> Table {
