@@ -39,7 +39,7 @@ pub(crate) fn print_failure(failure: &Failure, output: &mut Output) -> ExitCode 
         }
         Failure::Run(error) => {
             if !try_print_json(output, Document::Error(view::Failure::run(error))) {
-                say_error(output, &error.to_string(), Some(error.hint()));
+                say_error(output, &error.with_cause(), Some(error.hint()));
             }
             ExitCode::from(EXIT_FAILED)
         }

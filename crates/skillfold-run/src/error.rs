@@ -108,7 +108,8 @@ impl RunError {
     }
 
     pub(crate) fn failed_to_start(what: impl AsRef<str>, source: io::Error) -> Self {
-        let hint = "The step named here was refused by the system; its cause says why";
+        let hint =
+            "The system refused it; `skillfold run` shows which layers of the sandbox work here";
         Self {
             source: Some(source),
             ..Self::new(RunErrorKind::FailedToStart, what, hint)
@@ -135,6 +136,14 @@ impl RunError {
     /// Returns what to do about it.
     pub fn hint(&self) -> &str {
         &self.hint
+    }
+
+    /// Returns the message followed by its cause.
+    pub fn with_cause(&self) -> String {
+        match &self.source {
+            Some(cause) => format!("{self}: {cause}"),
+            None => self.to_string(),
+        }
     }
 
     /// Returns the missing layer of the box, if that is the reason.

@@ -60,7 +60,7 @@ impl Failure {
     pub fn run(error: &skillfold_run::RunError) -> Self {
         Self {
             error: error.code().to_owned(),
-            ..Self::system(error.to_string(), error.hint())
+            ..Self::system(error.with_cause(), error.hint())
         }
     }
 

@@ -50,9 +50,7 @@ impl ControlGroup {
         let Some((place, group)) = made else {
             return Err(io::Error::other("no control group can be made here"));
         };
-        for (file, value) in place.limits(&processes, &memory) {
-            set(&group.folder.join(file), value)?;
-        }
+        place.version.limit(&group.folder, &processes, &memory)?;
         set(&group.folder.join("cgroup.procs"), &pid.to_string())?;
         Ok(group)
     }
@@ -99,12 +97,30 @@ struct Place {
     version: Version,
 }
 
-impl Place {
-    fn limits<'a>(&self, processes: &'a str, memory: &'a str) -> Vec<(&'static str, &'a str)> {
-        match self.version {
-            Version::One => vec![("memory.limit_in_bytes", memory)],
-            Version::Two => vec![("pids.max", processes), ("memory.max", memory)],
+impl Version {
+    /// Sets the limits of a group. Some kernels also have: no memory on disk besides, and the end of all processes when the
+    /// memory runs out.
+    fn limit(self, group: &Path, processes: &str, memory: &str) -> io::Result<()> {
+        let (required, if_known) = match self {
+            Self::One => (
+                vec![("memory.limit_in_bytes", memory)],
+                vec![("memory.memsw.limit_in_bytes", memory)],
+            ),
+            Self::Two => (
+                vec![("pids.max", processes), ("memory.max", memory)],
+                vec![("memory.swap.max", "0"), ("memory.oom.group", "1")],
+            ),
+        };
+        for (file, value) in required {
+            set(&group.join(file), value)?;
         }
+        for (file, value) in if_known {
+            let path = group.join(file);
+            if path.exists() {
+                set(&path, value)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -157,4 +173,32 @@ fn set(path: &Path, value: &str) -> io::Result<()> {
         .write(true)
         .open(path)?
         .write_all(value.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test's own files")]
+    fn group_has_no_swap_besides_and_ends_as_one_where_the_kernel_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path();
+        let required = ["pids.max", "memory.max"];
+        for file in required {
+            fs::write(group.join(file), "").unwrap();
+        }
+        Version::Two.limit(group, "9", "1000").unwrap();
+        assert!(!group.join("memory.swap.max").exists());
+        for file in ["memory.swap.max", "memory.oom.group"] {
+            fs::write(group.join(file), "").unwrap();
+        }
+        Version::Two.limit(group, "9", "1000").unwrap();
+        let read = |file: &str| fs::read_to_string(group.join(file)).unwrap();
+        assert_eq!(read("memory.swap.max"), "0");
+        assert_eq!(read("memory.oom.group"), "1");
+        // Without a limit of memory there is no group.
+        fs::remove_file(group.join("memory.max")).unwrap();
+        Version::Two.limit(group, "9", "1000").unwrap_err();
+    }
 }

@@ -8,8 +8,8 @@ use super::seccomp;
 use super::sys::{
     Below, Errno, MOUNT_NO_DEVICES, MOUNT_NO_SETUID, MOUNT_READ_ONLY, attach_mount, change_folder,
     clone_mount, close, close_from, control, drop_capabilities, duplicate, execute, exit,
-    make_file, make_folder, make_link, make_mounts_private, mount, open, read_byte, reset_signals,
-    restrict_mount, set_limit, set_signal_mask, syscall, write_all,
+    lower_limit, make_file, make_folder, make_link, make_mounts_private, mount, open, read_byte,
+    reset_signals, restrict_mount, set_signal_mask, syscall, write_all,
 };
 
 /// The user in the box.
@@ -38,6 +38,9 @@ const GO_ON: c_int = 6;
 
 /// The first number after those above.
 pub(super) const FIRST_FREE: c_int = 7;
+
+/// Sent to the host right before the program is executed: a process that was killed on the way there did not send it.
+pub(super) const READY: u8 = u8::MAX;
 
 /// A step that failed, as it is sent to the host: its number, then that of the error.
 pub(super) const FAILURE_BYTES: usize = 5;
@@ -141,6 +144,7 @@ pub(super) fn first_process(plan: &Plan<'_>, from: Descriptors, copies: &mut [c_
 /// The process that becomes the program.
 fn start(program: &Program) -> ! {
     let failure = confine(program).err().unwrap_or_else(|| {
+        let _ = write_all(SETUP, &[READY]);
         let error = execute(&program.path, program.arguments(), program.environment());
         (Step::Execute, error)
     });
@@ -270,11 +274,7 @@ pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     syscall!(libc::SYS_umask, 0o077).at(Step::Folder)?;
     change_folder(&program.folder).at(Step::Folder)?;
     for (resource, soft, hard) in &program.limits {
-        match set_limit(*resource, *soft, *hard) {
-            // The host has a lower one.
-            Ok(()) | Err(libc::EPERM) => {}
-            Err(error) => return Err((Step::Limits, error)),
-        }
+        lower_limit(*resource, *soft, *hard).at(Step::Limits)?;
     }
     control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).at(Step::Capabilities)?;
     drop_capabilities().at(Step::Capabilities)?;

@@ -23,3 +23,6 @@ pub(crate) mod report;
 pub(crate) mod confine;
 
 pub(crate) use spawn::spawn;
+
+#[cfg(test)]
+mod tests;

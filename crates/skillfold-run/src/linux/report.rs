@@ -61,7 +61,7 @@ fn seccomp_missing() -> Option<String> {
 }
 
 /// Sets up a box without a program. Returns why there are no namespaces, and why there is no control group.
-fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
+pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
     let limits = RunLimits::default();
     let permissions = Permissions::default();
     let tried = SkillCopy::new([])
@@ -100,11 +100,12 @@ fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
             );
             (Some(why.clone()), Some(why))
         }
-        // The program cannot have started; if it has, end it.
+        // There is no such program.
         Ok(Ok(boxed)) => {
             boxed.kill();
             let _ = boxed.wait();
-            (None, None)
+            let why = format!("`{NO_PROGRAM}` was started, which is not in the box");
+            (Some(why.clone()), Some(why))
         }
     }
 }

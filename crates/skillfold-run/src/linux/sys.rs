@@ -141,13 +141,36 @@ pub(super) fn make_mounts_private() -> Result<(), Errno> {
     syscall!(libc::SYS_mount, none, c"/".as_ptr(), none, flags, none).map(drop)
 }
 
-/// Returns a detached copy of a mount, with what is mounted below it.
+/// Opens a path to refer to it. A link anywhere in the path is an error.
+pub(super) fn open_without_links(path: &CStr) -> Result<c_int, Errno> {
+    #[repr(C)]
+    struct How {
+        flags: u64,
+        mode: u64,
+        resolve: u64,
+    }
+    const NO_LINKS: u64 = 4;
+    let how = How {
+        flags: u64::from((libc::O_PATH | libc::O_CLOEXEC).unsigned_abs()),
+        mode: 0,
+        resolve: NO_LINKS,
+    };
+    let (here, size) = (libc::AT_FDCWD, size_of::<How>());
+    syscall!(libc::SYS_openat2, here, path.as_ptr(), &raw const how, size).map(descriptor)
+}
+
+/// Returns a detached copy of a mount, with what is mounted below it. A link anywhere in the path is an error: it was resolved
+/// when the path was looked at, and may have been made since.
 pub(super) fn clone_mount(path: &CStr) -> Result<c_int, Errno> {
     const OPEN_TREE_CLONE: c_uint = 1;
     const OPEN_TREE_CLOEXEC: c_uint = libc::O_CLOEXEC as c_uint;
     const AT_RECURSIVE: c_uint = 0x8000;
-    let flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
-    syscall!(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags).map(descriptor)
+    const AT_EMPTY_PATH: c_uint = libc::AT_EMPTY_PATH as c_uint;
+    let flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
+    let place = open_without_links(path)?;
+    let copy = syscall!(libc::SYS_open_tree, place, c"".as_ptr(), flags);
+    close(place);
+    copy.map(descriptor)
 }
 
 /// Puts a detached mount at a path.
@@ -211,7 +234,24 @@ pub(super) fn restrict_mount(fd: c_int, set: u64, below: Below) -> Result<(), Er
     .map(drop)
 }
 
-pub(super) fn set_limit(resource: c_int, soft: u64, hard: u64) -> Result<(), Errno> {
+/// Sets a limit, or leaves a lower one that the host has.
+pub(super) fn lower_limit(resource: c_int, soft: u64, hard: u64) -> Result<(), Errno> {
+    match set_limit(resource, soft, hard) {
+        Err(libc::EPERM) => {}
+        result => return result,
+    }
+    let mut old = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    syscall!(libc::SYS_prlimit64, 0, resource, null(), &raw mut old)?;
+    if old.rlim_max > hard {
+        return Err(libc::EPERM);
+    }
+    set_limit(resource, soft.min(old.rlim_max), old.rlim_max)
+}
+
+fn set_limit(resource: c_int, soft: u64, hard: u64) -> Result<(), Errno> {
     let limit = libc::rlimit {
         rlim_cur: soft,
         rlim_max: hard,

@@ -299,3 +299,15 @@ fn help_is_what_the_script_prints_or_its_head() {
     assert_eq!(help("scripts/b.sh"), expected);
     assert_eq!(help("scripts/c.py").text(), "Counts.");
 }
+
+#[test]
+fn run_is_ended_before_the_host_when_memory_runs_out() {
+    let text = "import os\nprint(open('/proc/self/oom_score_adj').read())\n";
+    let outcome = run("scripts/a.py", text, |run| run);
+    assert_eq!(
+        outcome.stdout_text().trim(),
+        "1000",
+        "{}",
+        outcome.stderr_text()
+    );
+}

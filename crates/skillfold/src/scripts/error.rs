@@ -39,7 +39,7 @@ impl fmt::Display for ScriptError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Skill(error) => formatter.write_str(&error.with_cause()),
-            Self::Run(error) => error.fmt(formatter),
+            Self::Run(error) => formatter.write_str(&error.with_cause()),
         }
     }
 }

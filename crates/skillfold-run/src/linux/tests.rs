@@ -1,0 +1,73 @@
+//! Where the system refuses or ends what sets up a sandbox.
+
+use std::thread;
+
+use libc::{c_long, sock_filter};
+
+use super::report::try_box;
+use super::seccomp::install;
+use super::sys::{clone_mount, control};
+use crate::copy::SkillCopy;
+use crate::layers::BoxReport;
+use crate::run::{Run, layers};
+
+const KILL_PROCESS: u32 = 0x8000_0000;
+const REFUSE: u32 = 0x0005_0000 | libc::EPERM.unsigned_abs();
+
+/// Does something in a thread in which a system call ends the process or is refused.
+fn without<T: Send + 'static>(
+    number: c_long,
+    action: u32,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let one = |code, k, jf| sock_filter { code, jt: 0, jf, k };
+    let number = u32::try_from(number).unwrap();
+    let filter = [
+        one(0x20, 0, 0),
+        one(0x15, number, 1),
+        one(0x06, action, 0),
+        one(0x06, 0x7fff_0000, 0),
+    ];
+    // What is there is found out before.
+    assert!(layers().is_whole());
+    let act = move || {
+        control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).unwrap();
+        install(&filter).unwrap();
+        act()
+    };
+    thread::spawn(act).join().unwrap()
+}
+
+/// Returns why a script did not start.
+fn failure() -> String {
+    let path = "a.sh".parse().unwrap();
+    let copy = SkillCopy::new([("a.sh".parse().unwrap(), b"echo".to_vec())]).unwrap();
+    let error = Run::new(&copy, &path).run().unwrap_err();
+    error.with_cause()
+}
+
+#[test]
+fn first_process_that_is_killed_on_the_way_is_no_start() {
+    let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
+    insta::assert_snapshot!(why, @"Could not start `a.sh` in the box: set up the box: its first process was killed");
+    let layers = || try_box(&BoxReport::new(|_| None)).0;
+    let why = without(libc::SYS_pivot_root, KILL_PROCESS, layers);
+    insta::assert_snapshot!(why.unwrap(), @"could not set up the box: its first process was killed; unprivileged user namespaces may be switched off");
+}
+
+#[test]
+fn limit_that_is_refused_is_not_taken_for_set() {
+    let why = without(libc::SYS_prlimit64, REFUSE, failure);
+    insta::assert_snapshot!(why, @"Could not start `a.sh` in the box: set resource limits: Operation not permitted (os error 1)");
+}
+
+#[test]
+fn mounts_are_copied_without_following_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("/etc", &link).unwrap();
+    for path in [link.clone(), link.join("hosts")] {
+        let path = super::plan::c_string(path.as_os_str()).unwrap();
+        assert_eq!(clone_mount(&path), Err(libc::ELOOP));
+    }
+}
