@@ -450,6 +450,41 @@ fn a_function_that_would_exhaust_the_compiler_is_refused() {
     ");
 }
 
+#[test]
+fn a_component_that_compiles_too_slowly_does_not_hold_up_others() {
+    let function = format!(
+        "(func (param i32) (result i32) (local.get 0) {})",
+        "i32.eqz ".repeat(200_000)
+    );
+    let module = format!("(core module {})", function.repeat(8));
+    let slow = Parts {
+        imports: &module,
+        ..Parts::default()
+    }
+    .bytes();
+    let in_time = |time| {
+        let limits = RunLimits::default().with_wall_time(time);
+        options().with_run(RunOptions::default().with_limits(limits))
+    };
+    let hurried = in_time(Duration::from_millis(50));
+    for _ in 0..3 {
+        let error = load_bytes(slow.clone(), "t", &hurried).unwrap_err();
+        assert_eq!(error.code(), "timeout");
+    }
+    // It still compiles: nobody can end that.
+    let small = Parts::default().bytes();
+    let patient = in_time(Duration::from_secs(20));
+    let started = Instant::now();
+    load_bytes(small, "t", &patient).unwrap();
+    let took = started.elapsed();
+    let error = load_bytes(slow, "t", &hurried).unwrap_err();
+    assert_eq!(
+        error.code(),
+        "timeout",
+        "the slow one ended too early to prove anything, after {took:?}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 

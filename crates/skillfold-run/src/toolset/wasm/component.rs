@@ -1,10 +1,11 @@
 //! From the bytes of a file to a component that can be instantiated.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use skillfold_core::load::Digest;
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings::{Toolset, ToolsetPre};
@@ -81,37 +82,86 @@ pub(super) fn prepare(
     ToolsetPre::new(component).map_err(invalid)
 }
 
-/// Held by the one thread that compiles.
-static COMPILER: Mutex<()> = Mutex::new(());
+/// Maximum compilations that nobody waits for any more, and that still run.
+const MAX_LEFT: usize = 2;
 
-/// Compiles in a thread of its own, which is left behind if it takes too long: a compiler cannot be interrupted. The next
-/// compilation waits for it, so that there is never more than one.
+/// A compilation that runs.
+struct Compilation {
+    digest: Digest,
+    is_wanted: bool,
+}
+
+static RUNNING: Mutex<Vec<Compilation>> = Mutex::new(Vec::new());
+
+/// The turn of one compilation that somebody waits for.
+struct Turn(Digest);
+
+impl Turn {
+    /// Takes the turn unless there is another one. A compiler cannot be interrupted, so that one that takes too long is left
+    /// behind: it does not hold up others, but there are never more than some, and never two for the same bytes.
+    fn take(digest: Digest) -> Option<Self> {
+        let mut running = running();
+        let left = running.iter().filter(|it| !it.is_wanted).count();
+        let is_taken = running.iter().any(|it| it.is_wanted || it.digest == digest);
+        if is_taken || left >= MAX_LEFT {
+            return None;
+        }
+        running.push(Compilation {
+            digest,
+            is_wanted: true,
+        });
+        Some(Self(digest))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut running = running();
+        let own = running.iter_mut().find(|it| it.digest == self.0);
+        if let Some(own) = own {
+            own.is_wanted = false;
+        }
+    }
+}
+
+/// Ends the record of a compilation when its thread ends, however it does.
+struct Ended(Digest);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        running().retain(|it| it.digest != self.0);
+    }
+}
+
+fn running() -> MutexGuard<'static, Vec<Compilation>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Compiles in a thread of its own, which is left behind if it takes too long.
 fn compile(
     runtime: &'static Runtime,
     bytes: Vec<u8>,
     cancel: &Cancel,
     deadline: Instant,
 ) -> Result<Component, Unusable> {
-    let (sender, receiver) = sync_channel(1);
-    let is_wanted = Arc::new(());
-    let asked = Arc::downgrade(&is_wanted);
-    let compile = move || {
-        let _turn = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody receives after the deadline.
-        if asked.strong_count() > 0 {
-            let _ = sender.send(Component::new(&runtime.engine, bytes));
+    let digest = Digest::sha256(&bytes);
+    let _turn = loop {
+        let left = time_left(cancel, deadline)?;
+        match Turn::take(digest) {
+            Some(turn) => break turn,
+            None => thread::sleep(left.min(POLL)),
         }
+    };
+    let (sender, receiver) = sync_channel(1);
+    let ended = Ended(digest);
+    let compile = move || {
+        let _ended = ended;
+        let _ = sender.send(Component::new(&runtime.engine, bytes));
     };
     let thread = thread::Builder::new().stack_size(STACK).spawn(compile);
     thread.map_err(|error| Unusable::Invalid(format!("no thread can be started: {error}")))?;
     loop {
-        if cancel.is_cancelled() {
-            return Err(Unusable::Interrupted(Interruption::Cancelled));
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Unusable::Interrupted(Interruption::Timeout));
-        }
+        let left = time_left(cancel, deadline)?;
         match receiver.recv_timeout(left.min(POLL)) {
             Ok(Ok(component)) => return Ok(component),
             Ok(Err(error)) => return Err(Unusable::Invalid(one_line(&error))),
@@ -122,4 +172,16 @@ fn compile(
             }
         }
     }
+}
+
+/// Returns the time until the deadline, or why nobody waits any more.
+fn time_left(cancel: &Cancel, deadline: Instant) -> Result<Duration, Unusable> {
+    if cancel.is_cancelled() {
+        return Err(Unusable::Interrupted(Interruption::Cancelled));
+    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(Unusable::Interrupted(Interruption::Timeout));
+    }
+    Ok(left)
 }
