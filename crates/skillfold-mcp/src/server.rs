@@ -226,7 +226,10 @@ impl Server {
         let Some(skill) = self.shared.read_blocking(look).await? else {
             return Ok(false);
         };
-        if !ask(&context.peer, skill.question()).await {
+        let Some(question) = skill.question() else {
+            return Ok(false);
+        };
+        if !ask(&context.peer, question).await {
             return Ok(false);
         }
         let (client, cancel) = (context.client_info(), cancel.clone());

@@ -70,6 +70,22 @@ pub(crate) fn is_javascript(program: &str) -> bool {
     ["node", "bun", "deno"].contains(&program)
 }
 
+/// Returns whether a program is one of the languages above, of whatever version.
+pub(crate) fn is_language(program: &Path) -> bool {
+    let without_version = |name: &str| -> String {
+        let is_version = |last: char| last.is_ascii_digit() || last == '.' || last == '-';
+        name.trim_end_matches(is_version).to_owned()
+    };
+    let name = program.file_name().and_then(|name| name.to_str());
+    let name = without_version(name.unwrap_or_default());
+    let mut words = BY_EXTENSION.iter().flat_map(|(_, programs)| *programs);
+    words.any(|words| {
+        words
+            .first()
+            .is_some_and(|word| without_version(word) == name)
+    })
+}
+
 /// Returns the programs that can run a file, the preferred one first; none if it is not a script.
 pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> {
     // `env` takes a word with `=` for a variable.

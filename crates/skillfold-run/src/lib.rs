@@ -31,6 +31,8 @@ mod imports;
 
 mod dependencies;
 
+mod protected;
+
 mod permissions;
 
 mod scripts;
@@ -66,6 +68,7 @@ pub use limits::RunLimits;
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};
+pub use protected::Protected;
 pub use run::{Run, layers};
 pub use running::{Running, Stopper};
 pub use scripts::{Script, Scripts, UnusableScript, script, scripts};

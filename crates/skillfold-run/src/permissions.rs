@@ -1,11 +1,14 @@
 //! What a run may use beyond its skill and its scratch folder. By default nothing.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use skillfold_core::name::ResourcePath;
 
 use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
+use crate::protected::Protected;
 
 /// Variables that the box sets itself, or that change how programs are loaded.
 const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
@@ -92,6 +95,9 @@ pub struct Permissions {
     write: Vec<PathBuf>,
     environment: Vec<(String, String)>,
     packages: Vec<Packages>,
+    /// Where granted paths led when they were granted.
+    real: BTreeMap<PathBuf, PathBuf>,
+    protected: Protected,
 }
 
 impl Permissions {
@@ -132,6 +138,21 @@ impl Permissions {
         self
     }
 
+    /// Sets where a granted path leads, with all links resolved. A run that finds it leading elsewhere is refused: whoever may
+    /// write above it could have made a link there since it was granted.
+    #[must_use]
+    pub fn with_real_path(mut self, path: impl Into<PathBuf>, real: impl Into<PathBuf>) -> Self {
+        self.real.insert(path.into(), real.into());
+        self
+    }
+
+    /// Sets what no run may get, whatever is granted.
+    #[must_use]
+    pub fn with_protected(mut self, protected: Protected) -> Self {
+        self.protected = protected;
+        self
+    }
+
     /// Returns whether the network is granted.
     pub fn network(&self) -> Network {
         self.network
@@ -155,6 +176,43 @@ impl Permissions {
     /// Returns the packages.
     pub fn packages(&self) -> &[Packages] {
         &self.packages
+    }
+
+    /// Returns what no run may get.
+    pub(crate) fn protected(&self) -> &Protected {
+        &self.protected
+    }
+
+    /// Returns where a granted path leads.
+    pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.real.get(path) {
+            Some(real) => Ok(real.clone()),
+            None => path.canonicalize(),
+        }
+    }
+
+    /// Refuses grants of what is [protected](Self::with_protected).
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted`, and names the path and what it covers.
+    pub fn check_protected(&self) -> Result<(), RunError> {
+        for path in &self.read {
+            let covered = |place: &PathBuf| self.protected.from_reading(place);
+            refuse_covered(path, "read", self.places(path).iter().find_map(covered))?;
+        }
+        for path in &self.write {
+            let covered = |place: &PathBuf| self.protected.from_writing(place);
+            refuse_covered(path, "written", self.places(path).iter().find_map(covered))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a granted path, where it leads, and where it led when it was granted.
+    fn places(&self, path: &Path) -> Vec<PathBuf> {
+        let known = self.real.get(path).cloned();
+        let places = [Some(path.to_owned()), path.canonicalize().ok(), known];
+        places.into_iter().flatten().collect()
     }
 
     /// Refuses what cannot be granted.
@@ -184,13 +242,34 @@ impl Permissions {
                     hint,
                 );
             }
-            if path.symlink_metadata().is_err() {
+            let Ok(real) = path.canonicalize() else {
                 let message = format!("Granted path does not exist: `{}`", path.display());
                 return refused(message, "Create it first, or leave it out");
+            };
+            let (path, real) = (path.as_path(), real.as_path());
+            if self.real.get(path).is_some_and(|known| known != real) || !is_grantable(real) {
+                let (path, real) = (path.display(), real.display());
+                let message = format!("Granted path leads elsewhere now: `{path}` is `{real}`");
+                let hint = "Find out who made the link; if it is right, allow the skill again";
+                return refused(message, hint);
             }
         }
-        Ok(())
+        self.check_protected()
     }
+}
+
+fn refuse_covered(path: &Path, verb: &str, covered: Option<&Path>) -> Result<(), RunError> {
+    let Some(covered) = covered else {
+        return Ok(());
+    };
+    let (path, covered) = (path.display(), covered.display());
+    let message = if path.to_string() == covered.to_string() {
+        format!("Path cannot be granted to be {verb}, it is protected: `{path}`")
+    } else {
+        format!("Path cannot be granted to be {verb}, because of `{covered}`: `{path}`")
+    };
+    let hint = "No skill gets credentials, start files, or the settings and skills of clients; let it ask for a folder of its own";
+    Err(RunError::new(RunErrorKind::NotPermitted, message, hint))
 }
 
 fn is_grantable(path: &Path) -> bool {

@@ -114,6 +114,42 @@ impl Store {
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
+    /// Returns whether the log has the approval that lets a skill run: where a passphrase is required, the last decision about
+    /// its folder, given with the passphrase. A list that something else has edited is not enough then, nor is a damaged log.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the log cannot be read.
+    pub fn has_allowance(
+        &self,
+        folder: &Path,
+        digest: Digest,
+        granted: &[String],
+    ) -> Result<bool, Error> {
+        if self.requirement != Requirement::Passphrase {
+            return Ok(true);
+        }
+        let log = self.log()?;
+        let decided = log.done().filter_map(|record| match &record.event {
+            Event::Started { act, .. } => Some(act),
+            _ => None,
+        });
+        let last = decided.filter(|act| match act {
+            Act::Allow { folder: of, .. } | Act::Disallow { folder: of } => of == folder,
+            _ => false,
+        });
+        let is_allowed = match last.last() {
+            Some(Act::Allow {
+                digest: of,
+                granted: lines,
+                approval,
+                ..
+            }) => *of == digest && lines == granted && approval.proof.is_some(),
+            _ => false,
+        };
+        Ok(log.damage.is_none() && is_allowed)
+    }
+
     /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or of a newer
     /// version, or a passphrase is required, they may not.
     pub fn clients_may_ask(&self) -> Result<bool, Error> {

@@ -125,6 +125,7 @@ pub(crate) fn allow(
         return Ok(());
     }
     show(skill, output)?;
+    skill.check_grants().map_err(ScriptError::from)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
     let approval = decision::approve(skills, &skills.store()?, &question, skill.id(), output)?;
     let allowed = skills.allow(skill, &approval)?;
@@ -143,6 +144,7 @@ pub(crate) fn prepare(
         return Ok(());
     }
     show(skill, output)?;
+    skill.check_grants().map_err(ScriptError::from)?;
     let id = visible(skill.id()).into_owned();
     let question = format!("Install these packages, and let `{id}` run this?");
     let approval = decision::approve(skills, &skills.store()?, &question, &id, output)?;

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use libc::{c_int, c_long};
 
-use super::sys::{Errno, close, descriptor, null, open, syscall};
+use super::sys::{Errno, close, descriptor, null, open_without_links, syscall};
 use crate::permissions::Network;
 
 const CREATE_RULESET: c_long = 444;
@@ -135,7 +135,7 @@ impl Rules {
 }
 
 fn allow(ruleset: c_int, path: &CStr, rights: u64) -> Result<(), Errno> {
-    let parent = match open(path, libc::O_PATH, 0) {
+    let parent = match open_without_links(path) {
         // What is not there needs no rule.
         Err(libc::ENOENT) => return Ok(()),
         result => result?,

@@ -17,7 +17,7 @@ use super::sys::{MOUNT_NO_DEVICES, MOUNT_NO_EXEC, MOUNT_NO_SETUID, MOUNT_READ_ON
 use crate::copy::Executable;
 use crate::layers::Layer;
 use crate::limits::RunLimits;
-use crate::permissions::Network;
+use crate::permissions::{Network, Permissions};
 use crate::process::Request;
 
 /// The folder of the skill in the box.
@@ -170,12 +170,15 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(request: &Request<'a>) -> io::Result<Self> {
         let mut layout = Layout::default();
-        for (path, access) in visible_paths(request) {
+        for (path, access) in system_paths(request) {
             layout.add_host_path(&path, access)?;
+        }
+        for (path, access) in granted_paths(request.permissions) {
+            layout.add_mount(&request.permissions.real_path(path)?, path, access)?;
         }
         if let Some(packages) = request.packages {
             let seen = packages.path(SKILL.as_ref());
-            layout.add_mount(&packages.source(), &seen, Access::Read)?;
+            layout.add_mount(&packages.source().canonicalize()?, &seen, Access::Read)?;
         }
         for (target, path) in LINKS {
             layout.add_link(target.as_ref(), path.as_ref())?;
@@ -264,17 +267,22 @@ impl Program {
         scratch: &Path,
     ) -> io::Result<Self> {
         if let Some(rules) = &mut self.rules {
-            for (path, access) in visible_paths(request) {
-                add_rule(rules, &path, access)?;
+            for (path, access) in system_paths(request) {
+                if let Ok(real) = path.canonicalize() {
+                    add_rule(rules, &real, access)?;
+                }
             }
-            add_rule(rules, skill, Access::Read)?;
+            for (path, access) in granted_paths(request.permissions) {
+                add_rule(rules, &request.permissions.real_path(path)?, access)?;
+            }
+            add_rule(rules, &skill.canonicalize()?, Access::Read)?;
             if let Some(packages) = request.packages {
-                add_rule(rules, &packages.source(), Access::Read)?;
+                add_rule(rules, &packages.source().canonicalize()?, Access::Read)?;
             }
             if let Some(host) = request.host {
-                add_rule(rules, &host.path(skill), Access::Read)?;
+                add_rule(rules, &host.path(skill).canonicalize()?, Access::Read)?;
             }
-            add_rule(rules, scratch, Access::Write)?;
+            add_rule(rules, &scratch.canonicalize()?, Access::Write)?;
         }
         Ok(self)
     }
@@ -290,8 +298,15 @@ fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the paths of the host that a run sees.
-fn visible_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
+/// Returns the paths that were granted.
+fn granted_paths(permissions: &Permissions) -> impl Iterator<Item = (&PathBuf, Access)> {
+    let read = permissions.read().iter().map(|path| (path, Access::Read));
+    let write = permissions.write().iter();
+    read.chain(write.map(|path| (path, Access::Write)))
+}
+
+/// Returns the paths of the host that a run sees without a grant.
+fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
     let permissions = request.permissions;
     let mut paths: Vec<(PathBuf, Access)> = Vec::new();
     let mut add = |path: &Path, access| {
@@ -315,19 +330,14 @@ fn visible_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
         add(program, Access::Read);
         // Never the whole folder above `bin`, which can be a home.
         let bin = program.parent().filter(|folder| folder.ends_with("bin"));
-        for name in bin
-            .and_then(Path::parent)
+        let prefix = bin.and_then(Path::parent);
+        for name in prefix
+            .filter(|prefix| permissions.protected().shows_libraries(prefix, program))
             .into_iter()
             .flat_map(|prefix| BESIDE_BIN.map(|name| prefix.join(name)))
         {
             add(&name, Access::Read);
         }
-    }
-    for path in permissions.read() {
-        add(path, Access::Read);
-    }
-    for path in permissions.write() {
-        add(path, Access::Write);
     }
     paths
 }
@@ -348,16 +358,11 @@ impl<'a> Layout<'a> {
         if metadata.is_symlink() && is_system {
             return self.add_link(&fs::read_link(path)?, path);
         }
-        self.add_mount(path, path, access)
+        self.add_mount(&path.canonicalize()?, path, access)
     }
 
-    /// Shows a path of the host at a path of the box.
-    fn add_mount(&mut self, path: &Path, seen: &Path, access: Access) -> io::Result<()> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a path of the host, not of a skill"
-        )]
-        let source = fs::canonicalize(path)?;
+    /// Shows a path of the host, in which no part is a link, at a path of the box.
+    fn add_mount(&mut self, source: &Path, seen: &Path, access: Access) -> io::Result<()> {
         if source.is_dir() {
             self.add_folder(seen)?;
         } else {

@@ -113,6 +113,35 @@ const REFUSED_HERE: &[c_long] = &[];
 /// `listmount` and `statmount` show mounts, `open_tree_attr` makes some.
 const REFUSED_NEW: &[c_long] = &[457, 458, 467];
 
+/// Calls that set the mode of a file, each with the argument that has it. The number of `fchmodat2` is the same on every
+/// processor.
+const SET_MODE: &[(c_long, u32)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_mknodat, 2),
+    (452, 2),
+];
+#[cfg(target_arch = "x86_64")]
+const SET_MODE_HERE: &[(c_long, u32)] = &[
+    (libc::SYS_chmod, 1),
+    (libc::SYS_creat, 1),
+    (libc::SYS_mknod, 1),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const SET_MODE_HERE: &[(c_long, u32)] = &[];
+
+/// Calls that may make a file, each with the argument that has the flags; the mode is the next one.
+#[cfg(target_arch = "x86_64")]
+const OPEN: &[(c_long, u32)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPEN: &[(c_long, u32)] = &[(libc::SYS_openat, 2)];
+
+/// The bits with which whoever starts a file gets the rights of its owner or group.
+const SET_ID: u32 = 0o6000;
+
+/// The flags with which a call that opens a file makes one.
+const MAKES_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).unsigned_abs();
+
 /// Namespaces that `clone` would make.
 const NEW_NAMESPACES: u32 = 0x7e02_0000;
 
@@ -126,6 +155,15 @@ pub(super) fn filter(network: Network, unix_sockets: UnixSockets) -> Vec<sock_fi
     // Its flags are behind a pointer; programs fall back to `clone`.
     program.refuse(libc::SYS_clone3, libc::ENOSYS);
     program.refuse_if_argument(libc::SYS_clone, 0, Test::HasAny(NEW_NAMESPACES));
+    // A program that a run leaves in a granted folder would give the user's rights to whoever starts it.
+    for (number, mode) in [SET_MODE, SET_MODE_HERE].concat() {
+        program.refuse_if_argument(number, mode, Test::HasAny(SET_ID));
+    }
+    for (number, flags) in OPEN {
+        program.refuse_making_set_id(*number, *flags);
+    }
+    // Its mode is behind a pointer; programs fall back to `openat`.
+    program.refuse(libc::SYS_openat2, libc::ENOSYS);
     // Put characters into the input of a terminal.
     for command in [0x5412, 0x541c] {
         program.refuse_if_argument(libc::SYS_ioctl, 1, Test::Is(command));
@@ -224,6 +262,17 @@ impl FilterProgram {
         self.push_jump(JUMP_EQUAL, unsigned(number), 0, 4);
         self.push(LOAD, ARGUMENTS_AT + 8 * argument);
         self.push_jump(code, value, 0, 1);
+        self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
+        self.push(LOAD, NUMBER);
+    }
+
+    /// Refuses to make a file that gives its owner's rights away. The mode counts only where a file is made.
+    fn refuse_making_set_id(&mut self, number: c_long, flags: u32) {
+        self.push_jump(JUMP_EQUAL, unsigned(number), 0, 6);
+        self.push(LOAD, ARGUMENTS_AT + 8 * flags);
+        self.push_jump(JUMP_ANY_BIT, MAKES_FILE, 0, 3);
+        self.push(LOAD, ARGUMENTS_AT + 8 * (flags + 1));
+        self.push_jump(JUMP_ANY_BIT, SET_ID, 0, 1);
         self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
         self.push(LOAD, NUMBER);
     }

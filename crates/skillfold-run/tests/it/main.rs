@@ -11,6 +11,7 @@ mod skill;
 
 mod arguments;
 mod copies;
+mod grants;
 mod hostile;
 mod packages;
 mod probes;

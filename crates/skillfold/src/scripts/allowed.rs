@@ -86,11 +86,11 @@ impl AllowedSkills {
         }
     }
 
-    /// Returns the entry for a skill with exactly this content, by preference the one of its own folder.
-    pub fn find(&self, digest: Digest, folder: Option<&Path>) -> Option<&AllowedSkill> {
-        let same = || self.skills.iter().filter(|skill| skill.digest == digest);
-        let own = same().find(|skill| Some(&*skill.folder) == folder);
-        own.or_else(|| same().next())
+    /// Returns the entry for a skill with exactly this content in this folder. The same content in another folder has an entry of
+    /// its own, so that whoever removes one knows what it ends.
+    pub fn find(&self, digest: Digest, folder: &Path) -> Option<&AllowedSkill> {
+        let mut skills = self.skills.iter();
+        skills.find(|skill| skill.digest == digest && skill.folder == folder)
     }
 }
 

@@ -1,12 +1,13 @@
 //! What a skill asks for to run: `permissions` in its frontmatter.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use skillfold_core::diagnostic::visible;
 use skillfold_core::read::{Manifest, Value};
 use skillfold_run::Permissions;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, real_path};
 
 /// Maximum entries of a list that are read.
 const MAX_ENTRIES: usize = 100;
@@ -27,8 +28,8 @@ const YES: [&str; 2] = ["true", "yes"];
 ///   env: [EXAMPLE_TOKEN]
 /// ```
 ///
-/// Paths are absolute or start with `~/`: what a relative one means would depend on who runs the script, and where. Other
-/// skills write other things there; what is not understood is granted to nobody.
+/// Paths are absolute or start with `~/`, and have no `.`, `..` or empty part: what a relative one means would depend on who runs
+/// the script, and where. Other skills write other things there; what is not understood is granted to nobody.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskedPermissions {
@@ -44,6 +45,18 @@ pub struct AskedPermissions {
     pub variables: Vec<String>,
     /// What is not understood.
     pub unknown: Vec<String>,
+    /// Each path that it asks for, as it is expanded and where it leads.
+    places: BTreeMap<String, AskedPlace>,
+}
+
+/// Where a path that a skill asks for leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AskedPlace {
+    path: PathBuf,
+    /// The path with links resolved. Of one that does not exist, what it is unless a link is made.
+    real: PathBuf,
+    /// Whether a link in it leads elsewhere.
+    is_linked: bool,
 }
 
 impl AskedPermissions {
@@ -79,10 +92,40 @@ impl AskedPermissions {
 
     /// Returns the paths of a field; what is no path that can be granted is not understood.
     fn paths(&mut self, value: &Value) -> Vec<String> {
-        let is_path = |word: &String| word.starts_with(['/', '~']);
+        let is_path = |word: &String| {
+            let Some(rest) = word.strip_prefix('~').unwrap_or(word).strip_prefix('/') else {
+                return word == "~";
+            };
+            let is_name = |part: &str| !matches!(part, "" | "." | "..");
+            rest.trim_end_matches('/').split('/').all(is_name)
+        };
         let (paths, unknown) = words(value).into_iter().partition(is_path);
         self.unknown.extend::<Vec<String>>(unknown);
         paths
+    }
+
+    /// Finds out where the paths lead.
+    pub(super) fn resolve(mut self, environment: &Environment) -> Self {
+        let home = environment.home_dir().and_then(real_path);
+        for asked in self.read.iter().chain(&self.write) {
+            let path = environment.expand_path(asked, environment.directory());
+            let inside = environment
+                .home_dir()
+                .and_then(|it| path.strip_prefix(it).ok());
+            let expected = match (&home, inside) {
+                (Some(home), Some(inside)) => home.join(inside),
+                _ => path.clone(),
+            };
+            let real = real_path(&path).unwrap_or_else(|| expected.clone());
+            let is_linked = real != expected;
+            let place = AskedPlace {
+                path,
+                real,
+                is_linked,
+            };
+            self.places.insert(asked.clone(), place);
+        }
+        self
     }
 
     /// Returns whether it asks for nothing.
@@ -90,7 +133,7 @@ impl AskedPermissions {
         !self.network && self.read.is_empty() && self.write.is_empty() && self.variables.is_empty()
     }
 
-    /// Returns one line for each thing that it asks for.
+    /// Returns one line for each thing that it asks for. A path that leads elsewhere says where.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.network {
@@ -103,7 +146,12 @@ impl AskedPermissions {
         }
         let paths = [("to read", &self.read), ("to write", &self.write)];
         for (what, paths) in paths {
-            lines.extend(paths.iter().map(|path| format!("{what} {}", visible(path))));
+            lines.extend(paths.iter().map(|path| {
+                let place = self.places.get(path).filter(|place| place.is_linked);
+                let leads = place.map(|place| place.real.to_string_lossy());
+                let leads = leads.map(|real| format!(", which leads to {}", visible(&real)));
+                format!("{what} {}{}", visible(path), leads.unwrap_or_default())
+            }));
         }
         let variables = self.variables.iter();
         lines.extend(variables.map(|name| format!("the variable {}", visible(name))));
@@ -116,13 +164,15 @@ impl AskedPermissions {
         if self.network {
             permissions = permissions.with_network();
         }
-        let path =
-            |path: &String| -> PathBuf { environment.expand_path(path, environment.directory()) };
-        for granted in self.read.iter().map(path) {
-            permissions = permissions.with_read(granted);
+        let place = |path: &String| self.places.get(path);
+        for place in self.read.iter().filter_map(place) {
+            permissions = permissions.with_read(&place.path);
         }
-        for granted in self.write.iter().map(path) {
-            permissions = permissions.with_write(granted);
+        for place in self.write.iter().filter_map(place) {
+            permissions = permissions.with_write(&place.path);
+        }
+        for place in self.places.values() {
+            permissions = permissions.with_real_path(&place.path, &place.real);
         }
         for name in &self.variables {
             if let Some(value) = environment.granted_variable(name) {

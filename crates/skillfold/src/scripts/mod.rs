@@ -7,6 +7,7 @@ mod tool;
 
 mod asked;
 mod error;
+mod protected;
 
 mod packages;
 
@@ -22,7 +23,6 @@ use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::read::parse;
 use skillfold_core::source::SKILL_FILE;
-use skillfold_core::text::ellipsize;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
@@ -38,12 +38,18 @@ pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
 use crate::environment::{Environment, now};
-use crate::settings::Settings;
+use crate::settings::{ApprovalRequires, Settings};
 use crate::skills::Skills;
 use crate::toolset_pool::PoolKey;
 
 /// Why a skill does not run that the user has not allowed.
-const NOT_ALLOWED: &str = "The user has not allowed its scripts and tools, or it has changed since; `skillfold allow` shows what it would run, and asks";
+const NOT_ALLOWED: &str = "The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks";
+
+/// Why a skill does not run that was granted a path in which somebody made a link.
+const LEADS_ELSEWHERE: &str = "A path that it was granted leads elsewhere now, by a link; `skillfold allow` with its id shows where, and asks";
+
+/// Why a skill does not run that is in the list without an approval.
+const WITHOUT_PASSPHRASE: &str = "It is in the list of skills that may run, but the log has no approval with the passphrase, which the settings require; run `skillfold allow` with its id";
 
 /// Maximum files that a question lists.
 const MAX_LISTED: usize = 20;
@@ -62,7 +68,7 @@ pub struct RunnableSkill {
     toolsets: Vec<String>,
     asked: AskedPermissions,
     options: RunOptions,
-    allowed: Option<AllowedSkill>,
+    allowed: Result<AllowedSkill, &'static str>,
     packages: Vec<SkillPackages>,
 }
 
@@ -90,12 +96,13 @@ impl Skills {
             let why = "Its `SKILL.md` is not valid any more; `skillfold check` says why";
             return Err(Error::invalid(entry.id(), why));
         };
-        let asked = AskedPermissions::of(&manifest);
-        let granted = asked.lines();
+        let asked = AskedPermissions::of(&manifest).resolve(environment);
         let real_dir = entry.real_dir();
-        let known = AllowedSkills::load(environment);
-        let allowed = known.find(digest, real_dir.as_deref()).cloned();
-        let allowed = allowed.filter(|allowed| allowed.granted == granted);
+        let report = self.report();
+        let permissions = asked.permissions(environment);
+        let permissions =
+            permissions.with_protected(protected::protected(environment, &report.roots));
+        let allowed = self.find_allowed(real_dir.as_deref(), digest, &asked.lines())?;
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: real_dir,
@@ -107,20 +114,44 @@ impl Skills {
                 .map(ToString::to_string)
                 .collect(),
             options: RunOptions::default()
-                .with_permissions(asked.permissions(environment))
-                .with_accepted(accepted_layers(&self.report().settings)?)
+                .with_permissions(permissions)
+                .with_accepted(accepted_layers(&report.settings)?)
                 .with_search_path(search_path(environment)),
             asked,
             allowed,
             packages: Vec::new(),
             copy: Arc::new(copy),
         };
-        let packages = skill
-            .allowed
-            .as_ref()
-            .map(|allowed| allowed.packages.clone());
+        let packages = skill.allowed().map(|allowed| allowed.packages.clone());
         skill.grant_packages(packages.unwrap_or_default())?;
         Ok(skill)
+    }
+
+    /// Returns the user's allowance of a skill, or why there is none.
+    fn find_allowed(
+        &self,
+        folder: Option<&Path>,
+        digest: Digest,
+        granted: &[String],
+    ) -> Result<Result<AllowedSkill, &'static str>, Error> {
+        let list = AllowedSkills::load(self.environment());
+        let known = folder.and_then(|folder| list.find(digest, folder));
+        let Some(allowed) = known else {
+            return Ok(Err(NOT_ALLOWED));
+        };
+        // The skill is the same, so it asks for the same paths.
+        if allowed.granted != granted {
+            return Ok(Err(LEADS_ELSEWHERE));
+        }
+        let requires = self.report().settings.approval_requires.value;
+        if requires == ApprovalRequires::Passphrase
+            && !self
+                .store()?
+                .has_allowance(&allowed.folder, digest, granted)?
+        {
+            return Ok(Err(WITHOUT_PASSPHRASE));
+        }
+        Ok(Ok(allowed.clone()))
     }
 
     /// Allows a skill to run with everything that it asks for. Its toolsets are started in the box, to learn and remember their
@@ -174,11 +205,16 @@ impl Skills {
     }
 
     /// Checks an approval before anything of the skill is started, and returns the folder of the skill.
-    fn check_approval(&self, skill: &RunnableSkill, approval: &Approval) -> Result<PathBuf, Error> {
+    fn check_approval(
+        &self,
+        skill: &RunnableSkill,
+        approval: &Approval,
+    ) -> Result<PathBuf, ScriptError> {
         let Some(folder) = skill.folder.clone() else {
             let rule = "It is not in a folder; the program that brings it decides what it may run";
-            return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule));
+            return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule).into());
         };
+        skill.check_grants()?;
         let granted = skill.asked.lines();
         self.store()?
             .check_allowance(skill.digest, &granted, approval)?;
@@ -310,7 +346,7 @@ impl RunnableSkill {
     ///
     /// Fails if there is no such script, or if it did not start.
     pub fn help(&self, script: &ResourcePath) -> Result<Help, RunError> {
-        if self.allowed.is_none() {
+        if self.allowed.is_err() {
             return Help::at_head(&self.copy, script);
         }
         skillfold_run::help(&self.copy, script, self.options.clone())
@@ -375,8 +411,23 @@ impl RunnableSkill {
         &self.toolsets
     }
 
-    /// Returns what a person is asked before it may run, for a face that has only text.
-    pub fn question(&self) -> String {
+    /// Refuses what no skill gets: credentials, start files, the settings of clients, skills, and the folders above these.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted`, and names the path.
+    pub fn check_grants(&self) -> Result<(), RunError> {
+        self.options.permissions().check_protected()
+    }
+
+    /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for cannot be
+    /// shown whole, or not be granted: a yes would be for more than was shown.
+    pub fn question(&self) -> Option<String> {
+        let asked = self.asked.lines();
+        let fits = |line: &String| line.chars().count() <= MAX_ASKED;
+        if asked.len() > MAX_LISTED || !asked.iter().all(fits) || self.check_grants().is_err() {
+            return None;
+        }
         let id = visible(&self.id);
         let mut text = format!(
             "Let the skill `{id}` run its scripts and tools, in a box, while it is unchanged?\n"
@@ -392,28 +443,20 @@ impl RunnableSkill {
         if files.len() > MAX_LISTED {
             let _ = writeln!(text, "- and {} more", files.len() - MAX_LISTED);
         }
-        let asked = self.asked.lines();
-        for asked in asked.iter().take(MAX_LISTED) {
-            let _ = writeln!(text, "It asks for {}.", ellipsize(asked, MAX_ASKED));
-        }
-        if asked.len() > MAX_LISTED {
-            let _ = writeln!(
-                text,
-                "It asks for {} things more.",
-                asked.len() - MAX_LISTED
-            );
+        for asked in asked {
+            let _ = writeln!(text, "It asks for {asked}.");
         }
         for state in layers().layers {
             if let Some(why) = &state.missing {
                 let _ = writeln!(text, "The box lacks {}: {why}.", state.layer);
             }
         }
-        text
+        Some(text)
     }
 
     /// Returns the user's allowance of exactly this content.
     pub fn allowed(&self) -> Option<&AllowedSkill> {
-        self.allowed.as_ref()
+        self.allowed.as_ref().ok()
     }
 
     /// Returns the user's allowance, or that there is none.
@@ -422,8 +465,8 @@ impl RunnableSkill {
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) without one.
     pub fn check_allowed(&self) -> Result<&AllowedSkill, Error> {
-        let refused = || Error::refused(&self.id, Refusal::NotAllowed, NOT_ALLOWED);
-        self.allowed.as_ref().ok_or_else(refused)
+        let refused = |why: &&'static str| Error::refused(&self.id, Refusal::NotAllowed, why);
+        self.allowed.as_ref().map_err(refused)
     }
 
     /// Returns a run of a script, with what the user granted.

@@ -13,6 +13,8 @@ mod conformance;
 mod counting;
 mod examples;
 mod flows;
+#[cfg(all(feature = "run", target_os = "linux"))]
+mod grants;
 mod hidden;
 #[cfg(feature = "store")]
 mod improve;

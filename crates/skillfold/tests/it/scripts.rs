@@ -105,7 +105,7 @@ fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
     assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
     let answer = session(&on).call("run_skill_script", run.clone());
     assert!(answer.is_error());
-    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. The user has not allowed its scripts and tools, or it has changed since; `skillfold allow` shows what it would run, and asks.");
+    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks.");
     assert_eq!(answer.to_value()["refusal"], "not_allowed");
 
     allow(&on);
@@ -271,6 +271,7 @@ fn user_sees_what_a_skill_asks_for_and_gets_no_more() {
         "{network: false}",
         "{network: no}",
         "{read: [notes, .], write: ../out}",
+        "{read: [~cache, ~/./a, ~//a, /a/../b, ~root/x], write: [~/.., /./a]}",
     ] {
         user.write(
             "SKILL.md",
@@ -387,7 +388,7 @@ fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
     let user = User::new();
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
-    insta::assert_snapshot!(skill.question(), @"
+    insta::assert_snapshot!(skill.question().unwrap(), @"
 Let the skill `pdf` run its scripts and tools, in a box, while it is unchanged?
 - scripts/count.py
 - scripts/fill.py

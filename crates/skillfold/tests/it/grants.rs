@@ -1,0 +1,219 @@
+//! What a skill is granted is what the user was shown, and some things no skill gets.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at the disk behind the store's back"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use skillfold::core::Refusal;
+use skillfold::run::RunErrorKind;
+use skillfold::store::Approval;
+use skillfold::{
+    AllowedSkills, Environment, Host, RunnableSkill, ScriptError, Skills, disallow_skill,
+};
+use tempfile::TempDir;
+
+struct User {
+    _folder: TempDir,
+    home: PathBuf,
+}
+
+impl User {
+    fn new(permissions: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let user = Self {
+            _folder: folder,
+            home,
+        };
+        user.ask(permissions);
+        user
+    }
+
+    /// Writes a skill that asks for something.
+    fn ask(&self, permissions: &str) {
+        let skill = self.home.join(".agents/skills/pdf");
+        fs::create_dir_all(&skill).unwrap();
+        let text = format!("---\nname: pdf\ndescription: d\npermissions: {permissions}\n---\n");
+        fs::write(skill.join("SKILL.md"), text).unwrap();
+        fs::write(skill.join("run.sh"), "echo ran").unwrap();
+    }
+
+    fn folder(&self, path: &str) -> PathBuf {
+        let folder = self.home.join(path);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::new(self.folder("work")).home(&self.home)
+    }
+
+    fn skills(&self) -> Skills {
+        Host::new(self.environment()).discover().unwrap()
+    }
+}
+
+fn allow(skills: &Skills) -> Result<(), ScriptError> {
+    let skill = skills.runnable("pdf")?;
+    skills.allow(&skill, &Approval::by_host("anna")).map(drop)
+}
+
+fn run(skills: &Skills) -> Result<String, ScriptError> {
+    let skill = skills.runnable("pdf")?;
+    let outcome = skill.run(&"run.sh".parse().unwrap())?.run()?;
+    Ok(outcome.stdout_text().into_owned())
+}
+
+#[test]
+fn granted_path_that_leads_elsewhere_than_when_it_was_allowed_does_not_run() {
+    let user = User::new("{read: [~/Reports/site/home]}");
+    let reports = user.folder("Reports");
+    user.folder("Reports/site/home");
+    user.folder("Other/home");
+    let skills = user.skills();
+    allow(&skills).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+    let before = skills.runnable("pdf").unwrap();
+
+    fs::rename(reports.join("site"), reports.join("old")).unwrap();
+    symlink(user.home.join("Other"), reports.join("site")).unwrap();
+    let error = skills.runnable("pdf").unwrap().check_allowed().unwrap_err();
+    assert_eq!(error.refusal(), Some(Refusal::NotAllowed));
+    insta::assert_snapshot!(error.hint(), @"A path that it was granted leads elsewhere now, by a link; `skillfold allow` with its id shows where, and asks");
+    // Nor what was looked up before the link was made.
+    let late = before.run(&"run.sh".parse().unwrap()).unwrap().run();
+    assert_eq!(late.unwrap_err().kind(), RunErrorKind::NotPermitted);
+
+    // The user is shown where it leads, and may allow that.
+    let skill = skills.runnable("pdf").unwrap();
+    let lines = skill.asked().lines().join("\n");
+    let lines = lines.replace(&*user.home.to_string_lossy(), "HOME");
+    insta::assert_snapshot!(lines, @"to read ~/Reports/site/home, which leads to HOME/Other/home");
+    allow(&skills).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+}
+
+#[test]
+fn link_in_place_of_a_path_that_was_not_there_does_not_run() {
+    let user = User::new("{read: [~/later]}");
+    user.folder("Other");
+    let skills = user.skills();
+    allow(&skills).unwrap();
+    symlink(user.home.join("Other"), user.home.join("later")).unwrap();
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    fs::remove_file(user.home.join("later")).unwrap();
+    user.folder("later");
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+}
+
+#[test]
+fn no_skill_gets_what_is_protected() {
+    let user = User::new("{}");
+    for folder in [".ssh", ".claude/skills", "Documents"] {
+        user.folder(folder);
+    }
+    symlink(user.home.join(".ssh"), user.home.join("Documents/in")).unwrap();
+    let refused = [
+        "{read: [~/.ssh]}",
+        "{read: [~/.ssh/config]}",
+        "{read: [~]}",
+        "{read: [~/Documents/in]}",
+        "{read: [~/.config]}",
+        "{read: [~/.local/state/skillfold]}",
+        "{write: [~/.local]}",
+        "{write: [~/.local/state]}",
+        "{write: [~/.local/share]}",
+        "{write: [~/.config/skillfold]}",
+        "{write: [~/.cache/skillfold]}",
+        "{write: [~/.bashrc]}",
+        "{write: [~/.claude/settings.json]}",
+        "{write: [~/.agents/skills/pdf]}",
+        "{write: [~]}",
+    ];
+    for permissions in refused {
+        user.ask(permissions);
+        let skills = user.skills();
+        let error = allow(&skills).unwrap_err().failure();
+        assert_eq!(error.error, "not_permitted", "{permissions}: {error:?}");
+        assert!(skills.runnable("pdf").unwrap().question().is_none());
+        // A host that answers for its runs does not grant it either.
+        let skill = skills.runnable("pdf").unwrap();
+        skill
+            .run_as_host(&"run.sh".parse().unwrap())
+            .run()
+            .unwrap_err();
+    }
+    for permissions in ["{read: [~/.claude/skills]}", "{write: [~/Documents]}"] {
+        user.ask(permissions);
+        allow(&user.skills()).unwrap();
+    }
+}
+
+#[test]
+fn grants_that_a_form_cannot_show_whole_are_not_asked_about_in_one() {
+    let user = User::new("{}");
+    let question = |permissions: &str| {
+        user.ask(permissions);
+        user.skills().runnable("pdf").unwrap().question()
+    };
+    let many: Vec<String> = (0..20).map(|number| format!("~/notes-{number}")).collect();
+    let twenty = format!("{{read: [{}]}}", many.join(", "));
+    assert!(question(&twenty).unwrap().contains("to read ~/notes-19."));
+    assert!(question(&twenty.replace("]}", "], write: [~/out]}")).is_none());
+    let long = format!("{{network: [{}]}}", "a".repeat(3000));
+    assert!(question(&long).is_none());
+    let long = format!("{{read: [~/{}]}}", "a".repeat(300));
+    assert!(question(&long).is_none());
+}
+
+#[test]
+fn same_bytes_in_another_folder_are_allowed_by_themselves() {
+    let user = User::new("{}");
+    let skills = user.skills();
+    allow(&skills).unwrap();
+    let own = skills.runnable("pdf").unwrap().folder().unwrap().to_owned();
+    // The same skill, moved.
+    let other = user.folder(".claude/skills").join("pdf");
+    fs::rename(&own, &other).unwrap();
+    let skills = user.skills();
+    assert_eq!(skills.runnable("pdf").unwrap().folder(), Some(&*other));
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    allow(&skills).unwrap();
+    disallow_skill(&user.environment(), &other).unwrap();
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    assert_eq!(AllowedSkills::load(&user.environment()).skills.len(), 1);
+}
+
+#[test]
+fn entry_without_an_approval_does_not_run_where_a_passphrase_is_required() {
+    let user = User::new("{}");
+    let strict = || {
+        let host = Host::new(user.environment()).set("approval_requires", "passphrase");
+        host.discover().unwrap()
+    };
+    // As a program of the user's would write it: the list of a time in which a terminal was enough.
+    allow(&user.skills()).unwrap();
+    let skills = strict();
+    let why = |skill: RunnableSkill| skill.check_allowed().unwrap_err().hint().to_owned();
+    insta::assert_snapshot!(why(skills.runnable("pdf").unwrap()), @"It is in the list of skills that may run, but the log has no approval with the passphrase, which the settings require; run `skillfold allow` with its id");
+    let list = user.environment().allowed_skills().unwrap();
+    let by_hand = fs::read_to_string(&list).unwrap();
+
+    let store = skills.store().unwrap();
+    store
+        .set_passphrase("correct horse", None, skills.now())
+        .unwrap();
+    let skill = skills.runnable("pdf").unwrap();
+    let approval = Approval::at_terminal("anna").with_passphrase("correct horse");
+    skills.allow(&skill, &approval).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+
+    // What was taken back stays taken back.
+    disallow_skill(&user.environment(), skill.folder().unwrap()).unwrap();
+    fs::write(&list, by_hand).unwrap();
+    assert!(strict().runnable("pdf").unwrap().allowed().is_none());
+}
