@@ -4,11 +4,14 @@ import collections
 import json
 import os
 import pathlib
+import pty
 import queue
+import select
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 Done = collections.namedtuple("Done", "code out err")
 # What takes longer hangs; the machine may be busy.
@@ -86,6 +89,34 @@ class Ground:
             return Done(None, late.stdout or b"", late.stderr or b"")
         return Done(done.returncode, done.stdout, done.stderr)
 
+    def at_terminal(self, *arguments, answer=b"y\n", more=None, prepare=None, where=None):
+        """Runs the command at a terminal and answers its first question."""
+        child, terminal = pty.fork()
+        if child == 0:
+            try:
+                os.chdir(where or self.project)
+                if prepare:
+                    prepare()
+                environment = {**self.environment, "TERM": "xterm", "NO_COLOR": "1", **(more or {})}
+                os.execve(self.binary, [self.binary, *arguments], environment)
+            finally:
+                os._exit(97)
+        said, end = b"", time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if select.select([terminal], [], [], 0.2)[0]:
+                try:
+                    said += os.read(terminal, 1 << 16)
+                except OSError:
+                    break
+            if answer and b"[y/N]" in said:
+                os.write(terminal, answer)
+                answer = None
+        else:
+            os.kill(child, 9)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.close(terminal)
+        return Done(code, said.replace(b"\r", b""), b"")
+
     def json(self, *arguments, **options):
         """Runs the command with `--json`; returns its document, or nothing where there is none."""
         return whole(self.run(*arguments, "--json", **options).out)
@@ -118,6 +149,14 @@ def skill(root, folder, description, body="Do it.\n", name=None, fields=""):
     new.write_bytes(text.encode("utf-8", "surrogateescape"))
     new.rename(path / "SKILL.md")
     return path
+
+
+def write(path, text, mode=None):
+    """Writes a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    if mode is not None:
+        path.chmod(mode)
 
 
 class Server:

@@ -16,10 +16,13 @@ import sys
 import tempfile
 import time
 
+import allowances
 import escapes
 import forged
+import grants
 import index
 import oracle
+import packages
 import paths
 import pins
 import rpc
@@ -46,6 +49,9 @@ ROWS = {
     "clock": ("clock from 1970 to 2262", system.clock),
     "disk": ("full disk", system.disk),
     "smuggle": ("HTTP smuggling", smuggle.attack),
+    "grants": ("grants by links, of secrets", grants.attack),
+    "allowances": ("runs that nobody allowed", allowances.attack),
+    "packages": ("packages from elsewhere", packages.attack),
     "soak": ("soak", soak.attack),
 }
 

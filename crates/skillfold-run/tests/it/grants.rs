@@ -42,10 +42,10 @@ fn said(
 #[test]
 fn granted_path_that_leads_elsewhere_is_refused() {
     let (_folder, root) = open_folder();
-    let home = root.join("site/home");
+    let home = root.join("site/page");
     fs::create_dir_all(&home).unwrap();
-    fs::create_dir_all(root.join("other/home")).unwrap();
-    fs::write(root.join("other/home/key"), "secret").unwrap();
+    fs::create_dir_all(root.join("other/page")).unwrap();
+    fs::write(root.join("other/page/key"), "secret").unwrap();
     let permissions = || {
         Permissions::default()
             .with_read(&home)
@@ -58,9 +58,9 @@ fn granted_path_that_leads_elsewhere_is_refused() {
     let error = said(list, &[&home], permissions()).unwrap_err();
     assert_eq!(error.code(), "not_permitted");
     let text = error.to_string().replace(&*root.to_string_lossy(), "ROOT");
-    insta::assert_snapshot!(text, @"Granted path leads elsewhere now: `ROOT/site/home` is `ROOT/other/home`");
+    insta::assert_snapshot!(text, @"Granted path leads elsewhere now: `ROOT/site/page` is `ROOT/other/page`");
     // A link that was there when the path was granted.
-    let permissions = permissions().with_real_path(&home, root.join("other/home"));
+    let permissions = permissions().with_real_path(&home, root.join("other/page"));
     assert_eq!(said(list, &[&home], permissions).unwrap(), "key\n");
 }
 
@@ -76,10 +76,10 @@ fn link_to_what_cannot_be_granted_is_refused() {
 #[test]
 fn protected_paths_cannot_be_granted_nor_what_is_above_or_below_them() {
     let (_folder, root) = open_folder();
-    for name in [".ssh/keys", ".agents/skills", "work"] {
+    for name in [".ssh/keys", ".agents/skills", "notes"] {
         fs::create_dir_all(root.join(name)).unwrap();
     }
-    symlink("../.ssh", root.join("work/in")).unwrap();
+    symlink("../.ssh", root.join("notes/in")).unwrap();
     let protected = Protected::default()
         .with_secret([root.join(".ssh")])
         .with_unwritable([root.join(".agents/skills")]);
@@ -99,10 +99,10 @@ fn protected_paths_cannot_be_granted_nor_what_is_above_or_below_them() {
     insta::assert_snapshot!(granted(&[".ssh"], &[]), @"Path cannot be granted to be read, it is protected: `~/.ssh`");
     insta::assert_snapshot!(granted(&[".ssh/keys"], &[]), @"Path cannot be granted to be read, because of `~/.ssh`: `~/.ssh/keys`");
     insta::assert_snapshot!(granted(&[""], &[]), @"Path cannot be granted to be read, because of `~/.ssh`: `~/`");
-    insta::assert_snapshot!(granted(&["work/in"], &[]), @"Path cannot be granted to be read, because of `~/.ssh`: `~/work/in`");
+    insta::assert_snapshot!(granted(&["notes/in"], &[]), @"Path cannot be granted to be read, because of `~/.ssh`: `~/notes/in`");
     insta::assert_snapshot!(granted(&[], &[".agents"]), @"Path cannot be granted to be written, because of `~/.agents/skills`: `~/.agents`");
     insta::assert_snapshot!(granted(&[], &[".ssh"]), @"Path cannot be granted to be written, it is protected: `~/.ssh`");
-    insta::assert_snapshot!(granted(&[".agents/skills"], &["work"]), @"ran");
+    insta::assert_snapshot!(granted(&[".agents/skills"], &["notes"]), @"ran");
 }
 
 #[test]
