@@ -115,7 +115,8 @@ impl Store {
     }
 
     /// Returns whether the log has the approval that lets a skill run: where a passphrase is required, the last decision about
-    /// its folder, given with the passphrase. A list that something else has edited is not enough then, nor is a damaged log.
+    /// its folder, given with the passphrase. A list that something else has edited is not enough then, nor is a log that is damaged
+    /// or of a newer version.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl Store {
             }) => *of == digest && lines == granted && approval.proof.is_some(),
             _ => false,
         };
-        Ok(log.damage.is_none() && is_allowed)
+        Ok(log.damage.is_none() && log.unknown().is_none() && is_allowed)
     }
 
     /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or of a newer
