@@ -24,7 +24,7 @@ pub(crate) struct Series<'a> {
     pub(crate) values: Vec<u64>,
 }
 
-/// Draws a line through values, the newest at the right, in lines of at most `width` characters.
+/// Draws a line through values, the newest at the right, in lines of at most `width` characters, without spaces at their ends.
 pub(crate) fn line_chart(values: &[u64], width: usize) -> Vec<String> {
     let newest = &values[values.len().saturating_sub(width * DOT_COLUMNS)..];
     // Few values are drawn wider.
@@ -49,10 +49,14 @@ pub(crate) fn line_chart(values: &[u64], width: usize) -> Vec<String> {
         }
         previous = Some(y);
     }
-    let character = |cell: &u32| char::from_u32(*cell).unwrap_or(' ');
-    cells
-        .iter()
-        .map(|row| row.iter().map(character).collect())
+    // The blank of braille is hidden text, which is escaped on a terminal.
+    let character = |cell: &u32| match *cell {
+        BLANK => ' ',
+        cell => char::from_u32(cell).unwrap_or(' '),
+    };
+    let lines = cells.iter().map(|row| row.iter().map(character).collect());
+    lines
+        .map(|line: String| line.trim_end().to_owned())
         .collect()
 }
 
@@ -106,11 +110,11 @@ mod tests {
     #[test]
     fn line_rises_and_falls_without_a_gap() {
         let values = [0, 1, 2, 4, 8, 8, 4, 2, 1, 0, 0, 6];
-        insta::assert_snapshot!(line_chart(&values, 10).join("\n"), @"
-        ⠀⠀⡏⡇⠀⠀
-        ⠀⠀⡇⡇⠀⢸
-        ⠀⢸⠁⢹⠀⢸
-        ⣠⠏⠀⠈⢧⣸
+        insta::assert_snapshot!(format!("[{}]", line_chart(&values, 10).join("]\n[")), @"
+        [  ⡏⡇]
+        [  ⡇⡇ ⢸]
+        [ ⢸⠁⢹ ⢸]
+        [⣠⠏ ⠈⢧⣸]
         ");
         assert_eq!(line_chart(&[], 10), vec![String::new(); 4]);
         assert_eq!(line_chart(&values, 3)[0].chars().count(), 3);

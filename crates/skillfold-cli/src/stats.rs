@@ -175,7 +175,7 @@ fn print_chart(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Fail
         output.line("")?;
         output.line(format!("{}, at most {highest}", series.name))?;
         for line in line_chart(&series.values, MAX_PERIODS) {
-            output.line(format!("  {line}"))?;
+            output.line(format!("  {line}").trim_end())?;
         }
     }
     Ok(())

@@ -452,16 +452,16 @@ fn suggestion_that_the_model_follows_counts_as_loaded() {
     b                0          0       0        0      1
 
     Requests, at most 2
-      ⠀⠀⠀⠀⡏⠉⠉⠉⡇⠀⠀⠀
-      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
-      ⠉⠉⠉⠉⠁⠀⠀⠀⠉⠉⠉⠉
-      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+          ⡏⠉⠉⠉⡇
+          ⡇   ⡇
+      ⠉⠉⠉⠉⠁   ⠉⠉⠉⠉
+
 
     Requests with a skill, at most 1
-      ⠉⠉⠉⠉⡇⠀⠀⠀⡏⠉⠉⠉
-      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⣇⣀⣀⣀⡇⠀⠀⠀
+      ⠉⠉⠉⠉⡇   ⡏⠉⠉⠉
+          ⡇   ⡇
+          ⡇   ⡇
+          ⣇⣀⣀⣀⡇
     ! 9 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
     exit 0
     ");

@@ -43,15 +43,15 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
 
     Requests, at most 1
       ⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
-      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
-      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
-      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+
+
+
 
     Requests with a skill, at most 1
-      ⠉⠉⠉⠉⠉⠉⠉⠉⡇⠀⠀⠀
-      ⠀⠀⠀⠀⠀⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⠀⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⠀⠀⠀⠀⣇⣀⣀⣀
+      ⠉⠉⠉⠉⠉⠉⠉⠉⡇
+              ⡇
+              ⡇
+              ⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
     ! warning: left out: 1 line that could not be understood, the first is line 8
     exit 0
@@ -71,16 +71,16 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
       unknown  1 missed  precision -
 
     Requests, at most 2
-      ⠉⠉⠉⠉⡇⠀⠀⠀
-      ⠀⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⠉⠉⠉⠉
-      ⠀⠀⠀⠀⠀⠀⠀⠀
+      ⠉⠉⠉⠉⡇
+          ⡇
+          ⠉⠉⠉⠉
+
 
     Requests with a skill, at most 2
-      ⠉⠉⠉⠉⡇⠀⠀⠀
-      ⠀⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⡇⠀⠀⠀
-      ⠀⠀⠀⠀⣇⣀⣀⣀
+      ⠉⠉⠉⠉⡇
+          ⡇
+          ⡇
+          ⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
     ! warning: left out: 1 line that could not be understood, the first is line 8
     exit 0
