@@ -58,16 +58,15 @@ fn next(text: &str) -> String {
 
 /// Checks that a fixture is read by a command, which says `today` then, and that neither this command nor one that writes touches a
 /// file of the next format, which both name.
-fn check(name: &str, file: &str, read: &[&str], today: &str, write: &[&str]) {
-    let world = world();
-    world.write("\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
-    let text = text_fixture(&world, name);
-    put(&world, file, &text);
+fn check(world: &World, name: &str, read: &[&str], today: &str, write: &[&str]) {
+    let file = &format!("{STATE}/{name}");
+    let text = text_fixture(world, name);
+    put(world, file, &text);
     let shown = world.run(read);
     assert!(shown.contains(today), "{name}: {shown}");
     assert!(!shown.contains("not understood"), "{name}: {shown}");
     let newer = next(&text);
-    put(&world, file, &newer);
+    put(world, file, &newer);
     for command in [read, write] {
         let shown = world.run(command);
         assert!(shown.contains("format 2"), "{name} {command:?}: {shown}");
@@ -104,24 +103,21 @@ fn every_listed_format_has_a_fixture_and_every_fixture_a_row() {
 
 #[test]
 fn lists_of_the_next_format_decide_nothing_and_are_not_written() {
-    let trusted = format!("{STATE}/trusted.toml");
-    let list = ["trust", "--list"];
-    let today = "1 folder is trusted";
-    check("trusted.toml", &trusted, &list, today, &["trust", "--yes"]);
-    let accepted = format!("{STATE}/accepted.toml");
-    let list = ["accept", "--list"];
-    let add = ["accept", "user:golden"];
+    let (list, add) = (["trust", "--list"], ["trust", "--yes"]);
+    check(&world(), "trusted.toml", &list, "1 folder is trusted", &add);
+    let holding = world();
+    holding.write("\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
+    let (list, add) = (["accept", "--list"], ["accept", "user:golden", "--yes"]);
     check(
+        &holding,
         "accepted.toml",
-        &accepted,
         &list,
         "1 skill is accepted",
         &add,
     );
-    let allowed = format!("{STATE}/allowed.toml");
     let list = ["allow", "--list"];
     let remove = ["allow", "user:golden", "--remove"];
-    check("allowed.toml", &allowed, &list, "golden", &remove);
+    check(&world(), "allowed.toml", &list, "golden", &remove);
 }
 
 #[test]
