@@ -6,7 +6,7 @@
 //! that is requested again is returned in full, except for the first time after a hook gave it with a prompt.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use rmcp::model::RequestMetaObject;
@@ -19,44 +19,90 @@ const ID_FIELDS: [&str; 3] = ["threadId", "vscode.conversationId", "agent-sessio
 /// Maximum bytes of a conversation's id; a longer one is ignored.
 const MAX_ID_BYTES: usize = 256;
 
-/// Maximum conversations that a client can name; one more makes room for itself.
-const MAX_NAMED: usize = 64;
+/// Maximum conversations of one client; one more makes room for itself.
+const MAX_CONVERSATIONS: usize = 64;
 
-/// Maximum bytes of ids and arguments that one conversation remembers. Above it, the conversation starts over.
+/// Maximum bytes that the conversations of one client remember together. Above it, those that were used longest ago are
+/// forgotten; one that alone takes more starts over.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Bytes that a remembered skill takes besides its id and arguments.
 const SKILL_OVERHEAD_BYTES: usize = 128;
 
-/// The conversations of one client.
+/// The conversations of one client in which something was loaded, the last used one last.
 #[derive(Debug, Default)]
-pub(crate) struct Conversations {
-    unnamed: Arc<Conversation>,
-    /// Those with an id, the last used one last.
-    named: Mutex<VecDeque<(Box<str>, Arc<Conversation>)>>,
+pub(crate) struct Conversations(Mutex<VecDeque<Conversation>>);
+
+/// The skills one conversation was given.
+#[derive(Debug)]
+struct Conversation {
+    /// `None` for the conversation of requests that name none.
+    id: Option<Box<str>>,
+    session: Session,
+    /// Upper bound of the bytes this conversation holds.
+    bytes: usize,
+}
+
+impl Conversation {
+    fn new(id: Option<&str>, start: &Session) -> Self {
+        Self {
+            id: id.map(Into::into),
+            session: start.clone(),
+            bytes: size_of::<Self>() + id.map_or(0, str::len),
+        }
+    }
 }
 
 impl Conversations {
-    /// Returns the conversation that a request belongs to.
-    pub(crate) fn get(&self, meta: &RequestMetaObject) -> Arc<Conversation> {
-        match conversation_id(meta) {
-            Some(id) => self.named(id),
-            None => Arc::clone(&self.unnamed),
+    /// Returns the conversation that a request belongs to, if something was loaded in it.
+    pub(crate) fn session(&self, meta: &RequestMetaObject) -> Option<Session> {
+        let mut all = self.lock();
+        let used = take(&mut all, conversation_id(meta))?;
+        let session = used.session.clone();
+        all.push_back(used);
+        Some(session)
+    }
+
+    /// Records what the answer to a request gave to the model; `arguments` is the length of the call's arguments. A new
+    /// conversation starts as a copy of `start`.
+    pub(crate) fn record(
+        &self,
+        meta: &RequestMetaObject,
+        start: &Session,
+        answer: &ToolAnswer,
+        arguments: usize,
+    ) {
+        let id = conversation_id(meta);
+        let new = || Conversation::new(id, start);
+        let bytes = arguments + SKILL_OVERHEAD_BYTES;
+        if !answer.gives_skill() || new().bytes + bytes > MAX_BYTES {
+            return;
+        }
+        let mut all = self.lock();
+        let mut used = take(&mut all, id).unwrap_or_else(new);
+        if used.bytes + bytes > MAX_BYTES {
+            let spent = used.session.state().tokens_spent();
+            tracing::info!(spent, "a conversation remembers too much and begins anew");
+            used = new();
+        }
+        used.bytes += bytes;
+        used.session.record_answer(answer);
+        all.push_back(used);
+        let mut total: usize = all.iter().map(|it| it.bytes).sum();
+        while all.len() > MAX_CONVERSATIONS || total > MAX_BYTES {
+            total -= all.pop_front().map_or(total, |oldest| oldest.bytes);
+            tracing::debug!("the oldest conversation of a client was forgotten");
         }
     }
 
-    fn named(&self, id: &str) -> Arc<Conversation> {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = named.iter().position(|(known, _)| **known == *id);
-        let used = known.and_then(|at| named.remove(at));
-        let used = used.unwrap_or_else(|| (id.into(), Arc::default()));
-        if named.len() >= MAX_NAMED {
-            named.pop_front();
-        }
-        let conversation = Arc::clone(&used.1);
-        named.push_back(used);
-        conversation
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Conversation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn take(all: &mut VecDeque<Conversation>, id: Option<&str>) -> Option<Conversation> {
+    let at = all.iter().position(|it| it.id.as_deref() == id)?;
+    all.remove(at)
 }
 
 /// Returns the id of the conversation that a request names.
@@ -109,54 +155,14 @@ pub(crate) fn record_shared(
     })
 }
 
-/// The skills one conversation was given. Empty until something is loaded.
-#[derive(Debug, Default)]
-pub(crate) struct Conversation(Mutex<Option<GivenSkills>>);
-
-#[derive(Debug)]
-struct GivenSkills {
-    session: Session,
-    /// Upper bound of the bytes the session holds.
-    bytes: usize,
-}
-
-impl Conversation {
-    /// Records what an answer gave to the model; `arguments` is the length of the call's arguments. A new conversation
-    /// starts as a copy of `start`.
-    pub(crate) fn record(&self, start: &Session, answer: &ToolAnswer, arguments: usize) {
-        let bytes = arguments + SKILL_OVERHEAD_BYTES;
-        if !answer.gives_skill() || bytes > MAX_BYTES {
-            return;
-        }
-        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(full) = given.take_if(|given| given.bytes + bytes > MAX_BYTES) {
-            let spent = full.session.state().tokens_spent();
-            tracing::info!(spent, "a conversation remembers too much and begins anew");
-        }
-        let given = given.get_or_insert_with(|| GivenSkills {
-            session: start.clone(),
-            bytes: 0,
-        });
-        given.bytes += bytes;
-        given.session.record_answer(answer);
-    }
-
-    /// Returns the conversation, if something was loaded in it.
-    pub(crate) fn session(&self) -> Option<Session> {
-        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        given.as_ref().map(|given| given.session.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
+    use rmcp::model::RequestMetaObject;
     use serde_json::json;
     use skillfold::core::{ContextLifetime, MemorySource, Policy};
     use skillfold::{Environment, Host, Session, Tool};
 
-    use super::{Conversation, Conversations, MAX_BYTES, MAX_NAMED};
+    use super::{Conversations, MAX_BYTES, MAX_CONVERSATIONS};
 
     fn session() -> Session {
         let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
@@ -166,43 +172,61 @@ mod tests {
         skills.session(Policy::default(), ContextLifetime::History)
     }
 
-    impl Conversation {
-        fn load(&self, session: &Session, id: &str, arguments: &str) -> u64 {
-            let call = json!({ "skill_id": id, "arguments": arguments });
+    fn meta(fields: serde_json::Value) -> RequestMetaObject {
+        serde_json::from_value(fields).unwrap()
+    }
+
+    impl Conversations {
+        fn load(
+            &self,
+            fields: serde_json::Value,
+            session: &Session,
+            id: &str,
+            arguments: &str,
+        ) -> u64 {
+            let (meta, call) = (
+                meta(fields),
+                json!({ "skill_id": id, "arguments": arguments }),
+            );
             let bytes = call.to_string().len();
-            self.record(session, &session.answer(Tool::Load, call), bytes);
-            let given = self.0.lock().unwrap();
-            let spent = |given: &super::GivenSkills| given.session.state().tokens_spent();
-            given.as_ref().map_or(0, spent)
+            self.record(&meta, session, &session.answer(Tool::Load, call), bytes);
+            let session = self.session(&meta);
+            session.map_or(0, |session| session.state().tokens_spent())
         }
 
         fn bytes(&self) -> usize {
-            let given = self.0.lock().unwrap();
-            given.as_ref().map_or(0, |given| given.bytes)
+            self.lock().iter().map(|it| it.bytes).sum()
         }
     }
 
     #[test]
     fn what_is_loaded_again_is_counted_again() {
-        let (session, conversation) = (session(), Conversation::default());
-        let tokens = conversation.load(&session, "pdf", "");
+        let (session, conversations) = (session(), Conversations::default());
+        let load = |id: &str| conversations.load(json!({}), &session, id, "");
+        let tokens = load("pdf");
         assert!(tokens > 0);
-        assert_eq!(conversation.load(&session, "pdf", ""), 2 * tokens);
-        assert_eq!(conversation.load(&session, "other", ""), 2 * tokens);
+        assert_eq!(load("pdf"), 2 * tokens);
+        assert_eq!(load("other"), 2 * tokens);
     }
 
     #[test]
-    fn memory_of_a_conversation_is_bounded() {
-        let (session, conversation) = (session(), Conversation::default());
+    fn memory_of_a_client_is_bounded_however_many_conversations_it_names() {
+        let (session, conversations) = (session(), Conversations::default());
         for number in 0..1_000 {
             let arguments = format!("{number} ").repeat(1_000);
-            conversation.load(&session, "pdf", &arguments);
-            assert!(conversation.bytes() <= MAX_BYTES);
+            let name = json!({ "threadId": (number % 100).to_string() });
+            conversations.load(name, &session, "pdf", &arguments);
+            assert!(conversations.bytes() <= MAX_BYTES);
         }
-        let before = conversation.bytes();
-        conversation.load(&session, "pdf", &"a".repeat(MAX_BYTES));
+        for number in 0..200 {
+            let arguments = format!("{number} ").repeat(1_000);
+            conversations.load(json!({}), &session, "pdf", &arguments);
+            assert!(conversations.bytes() <= MAX_BYTES);
+        }
+        let before = conversations.bytes();
+        conversations.load(json!({}), &session, "pdf", &"a".repeat(MAX_BYTES));
         assert_eq!(
-            conversation.bytes(),
+            conversations.bytes(),
             before,
             "what is too long is not remembered"
         );
@@ -210,29 +234,19 @@ mod tests {
 
     #[test]
     fn conversations_with_different_ids_are_apart_and_bounded() {
-        let conversations = Conversations::default();
-        let get =
-            |meta: serde_json::Value| conversations.get(&serde_json::from_value(meta).unwrap());
-        let unnamed = get(json!({ "progressToken": 1 }));
-        let codex = get(json!({ "threadId": "a" }));
-        assert!(!Arc::ptr_eq(&unnamed, &codex));
-        assert!(Arc::ptr_eq(&unnamed, &get(json!({ "threadId": "" }))));
-        assert!(Arc::ptr_eq(&unnamed, &get(json!({ "threadId": 7 }))));
-        assert!(Arc::ptr_eq(
-            &unnamed,
-            &get(json!({ "threadId": "x".repeat(257) }))
-        ));
-        assert!(Arc::ptr_eq(
-            &codex,
-            &get(json!({ "vscode.conversationId": "a" }))
-        ));
+        let (session, conversations) = (session(), Conversations::default());
+        let load = |fields| conversations.load(fields, &session, "pdf", "");
+        let tokens = load(json!({ "progressToken": 1 }));
+        assert_eq!(load(json!({ "threadId": "a" })), tokens);
+        assert_eq!(load(json!({ "threadId": "" })), 2 * tokens);
+        assert_eq!(load(json!({ "threadId": 7 })), 3 * tokens);
+        assert_eq!(load(json!({ "threadId": "x".repeat(257) })), 4 * tokens);
+        assert_eq!(load(json!({ "vscode.conversationId": "a" })), 2 * tokens);
         for number in 0..1_000 {
-            get(json!({ "agent-session-id": number.to_string() }));
-            assert!(
-                Arc::ptr_eq(&codex, &get(json!({ "threadId": "a" }))),
-                "it is in use"
-            );
+            load(json!({ "agent-session-id": number.to_string() }));
+            let used = conversations.session(&meta(json!({ "threadId": "a" })));
+            assert!(used.is_some(), "it is in use");
         }
-        assert_eq!(conversations.named.lock().unwrap().len(), MAX_NAMED);
+        assert!(conversations.lock().len() <= MAX_CONVERSATIONS);
     }
 }

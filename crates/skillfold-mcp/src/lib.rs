@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod introduction;
 mod metrics;
 mod notices;
 mod options;

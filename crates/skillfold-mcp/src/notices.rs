@@ -1,14 +1,10 @@
 //! Change notifications to clients.
 
-use std::time::Duration;
-
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::SubscriptionContext;
 use rmcp::{Peer, RoleServer};
-use tokio::sync::watch::{Receiver, Sender};
-
-/// How often to check whether a silent client is still connected.
-const LIVENESS_INTERVAL: Duration = Duration::from_secs(30);
+use tokio::sync::watch::Sender;
+use tokio::task::AbortHandle;
 
 /// Notifies connections that the skills changed. Several changes at once are merged into one.
 #[derive(Debug, Default)]
@@ -23,12 +19,12 @@ impl Notices {
             .send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Spawns a task that sends one client the older protocol's notifications for each change, until the client is
-    /// gone.
-    pub(crate) fn spawn_for_peer(&self, peer: Peer<RoleServer>) {
+    /// Spawns a task that sends one client the older protocol's notifications for each change, until the returned value is
+    /// dropped.
+    pub(crate) fn spawn_for_peer(&self, peer: Peer<RoleServer>) -> NotifierTask {
         let mut changes = self.changes.subscribe();
-        tokio::spawn(async move {
-            while wait_for_change(&mut changes, &peer).await {
+        let task = tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
                 let sent = async {
                     peer.notify_tool_list_changed().await?;
                     peer.notify_prompt_list_changed().await?;
@@ -39,6 +35,7 @@ impl Notices {
                 }
             }
         });
+        NotifierTask(task.abort_handle())
     }
 
     /// Notifies one subscription of each change, until it is cancelled.
@@ -69,20 +66,19 @@ impl Notices {
     }
 }
 
+/// A task that notifies one client. It holds the client's connection, so it ends with the session.
+#[derive(Debug)]
+pub(crate) struct NotifierTask(AbortHandle);
+
+impl Drop for NotifierTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Returns the accepted part of a subscription: lists that change, but no single files.
 pub(crate) fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     accepted.resource_subscriptions = None;
     accepted
-}
-
-/// Waits for the next change. Returns `false` if the client is gone.
-async fn wait_for_change(changes: &mut Receiver<u64>, peer: &Peer<RoleServer>) -> bool {
-    loop {
-        match tokio::time::timeout(LIVENESS_INTERVAL, changes.changed()).await {
-            Ok(result) => return result.is_ok(),
-            Err(_) if peer.is_transport_closed() => return false,
-            Err(_) => {}
-        }
-    }
 }

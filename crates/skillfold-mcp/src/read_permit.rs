@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum requests for whole files that are answered at the same time. Each takes several times the size of its file
 /// until its response is counted against the budget.
-pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 4;
+pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 2;
 
 /// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
 #[derive(Clone, Debug)]

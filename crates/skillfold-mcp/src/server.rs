@@ -1,7 +1,6 @@
 //! The MCP server: answers requests from the current snapshot.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rmcp::model::{
@@ -20,8 +19,9 @@ use skillfold::{Session, Skills, Tool, ToolAnswer};
 
 use crate::ask::{ask, can_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
+use crate::introduction::{check_introduction, used_introduction};
 use crate::metrics::{Method, Outcome, add};
-use crate::notices::accepted_filter;
+use crate::notices::{NotifierTask, accepted_filter};
 use crate::options::Options;
 use crate::protocol::page::{TTL_MS, is_cursor};
 use crate::protocol::{prompts, resources, sep2640};
@@ -36,8 +36,8 @@ use crate::tools;
 pub struct Server {
     shared: Arc<ServerState>,
     conversations: Arc<Conversations>,
-    /// Whether the client is already notified of changes.
-    is_notified: Arc<AtomicBool>,
+    /// Notifies the client of changes, from its first notification that it is ready on.
+    notifier: Arc<OnceLock<NotifierTask>>,
 }
 
 impl Server {
@@ -47,7 +47,7 @@ impl Server {
         Self {
             shared: Arc::new(ServerState::new(skills, options)),
             conversations: Arc::default(),
-            is_notified: Arc::default(),
+            notifier: Arc::default(),
         }
     }
 
@@ -56,7 +56,7 @@ impl Server {
         Self {
             shared: Arc::clone(&self.shared),
             conversations: Arc::default(),
-            is_notified: Arc::default(),
+            notifier: Arc::default(),
         }
     }
 
@@ -136,7 +136,7 @@ impl Server {
         &self,
         meta: &RequestMetaObject,
     ) -> Result<Vec<rmcp::model::Tool>, ErrorData> {
-        let Some(session) = self.conversations.get(meta).session() else {
+        let Some(session) = self.conversations.session(meta) else {
             return Ok(Vec::new());
         };
         let structured = self.shared.options.structured;
@@ -156,7 +156,7 @@ impl Server {
         name: &str,
         arguments: &Value,
     ) -> Result<Option<Value>, ErrorData> {
-        let Some(session) = self.conversations.get(meta).session() else {
+        let Some(session) = self.conversations.session(meta) else {
             return Ok(None);
         };
         let (name, arguments) = (name.to_owned(), arguments.clone());
@@ -308,9 +308,13 @@ impl ServerHandler for Server {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
+        check_introduction(&request.client_info)?;
         let mut info = self.negotiate_initialize(&request)?;
-        let client = self.introduce(Some(request.client_info)).await?;
+        // A client may introduce itself again within its session.
+        let mut kept = used_introduction(request);
+        kept.protocol_version = info.protocol_version.clone();
+        context.peer.set_peer_info(kept.clone());
+        let client = self.introduce(Some(kept.client_info)).await?;
         info.instructions.clone_from(&client.text);
         Ok(info)
     }
@@ -328,9 +332,9 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         // A client may send the notification again.
-        if !self.is_notified.swap(true, Ordering::Relaxed) {
-            self.shared.notices.spawn_for_peer(context.peer);
-        }
+        let notices = &self.shared.notices;
+        self.notifier
+            .get_or_init(|| notices.spawn_for_peer(context.peer));
     }
 
     fn accepted_subscription_filter(
@@ -405,8 +409,8 @@ impl ServerHandler for Server {
                 _ => shared.read_blocking(call).await?,
             }
         };
-        let conversation = self.conversations.get(&context.meta);
-        conversation.record(&view.session, &answer, bytes);
+        self.conversations
+            .record(&context.meta, &view.session, &answer, bytes);
         if answer.gives_skill() && !self.skill_tools(&context.meta).await?.is_empty() {
             // A client that does not listen reaches them by `call_skill_tool`.
             let _ = context.peer.notify_tool_list_changed().await;

@@ -35,6 +35,9 @@ use crate::state::ServerState;
 /// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
+/// A client that calls again by itself would repeat what the call has done.
+const ENDED_CALL: &str = "The call took too long and was ended; a script may have had an effect, so check before you call again";
+
 /// The checks on every request.
 #[derive(Debug)]
 pub(crate) struct Admission {
@@ -165,10 +168,17 @@ impl Admission {
             let response = next.run(request).await;
             (response, permit, SESSIONS_FULL.with(Cell::get))
         });
-        let Ok((response, permit, sessions_full)) =
-            timeout(self.limits.response_timeout, response).await
-        else {
-            return busy("The answer took too long");
+        let is_call = rpc_method.as_deref() == Some("tools/call");
+        let patience = if is_call {
+            self.limits.call_timeout
+        } else {
+            self.limits.response_timeout
+        };
+        let Ok((response, permit, sessions_full)) = timeout(patience, response).await else {
+            return match is_call {
+                true => refuse(StatusCode::GATEWAY_TIMEOUT, ENDED_CALL),
+                false => busy("The answer took too long"),
+            };
         };
         if sessions_full {
             add(&self.shared.metrics.sessions_refused, 1);

@@ -24,6 +24,9 @@ pub struct HttpLimits {
     pub body_timeout: Duration,
     /// How long a response may take to start; after that, 503.
     pub response_timeout: Duration,
+    /// How long the response to a tool call may take to start; after that the call is ended, and the answer is 504 without
+    /// `Retry-After`: a script may have had an effect.
+    pub call_timeout: Duration,
     /// Maximum bytes of all unsent responses. A long response beyond that is answered with 503, or its stream is cut.
     pub response_bytes: usize,
     /// How long a client may take to read 64 KiB of a response before the connection is closed.
@@ -46,8 +49,11 @@ impl Default for HttpLimits {
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(10),
             response_timeout: Duration::from_secs(30),
-            // The largest responses have about 40 MiB.
-            response_bytes: 256 * 1024 * 1024,
+            // A script runs for at most 60 seconds, and may have to wait for others first.
+            call_timeout: Duration::from_secs(5 * 60),
+            // The largest responses have about 40 MiB. The process takes more than this: responses that are being made, and
+            // what the allocator of the C library keeps for the next ones.
+            response_bytes: 96 * 1024 * 1024,
             write_timeout: Duration::from_secs(30),
             shutdown_grace: Duration::from_secs(3),
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio::sync::Mutex;
 
 use crate::http::limits::HttpLimits;
+use crate::introduction::used_introduction;
 
 /// How long a sent response can be requested again. The SDK caches each response for this long. With its default of one
 /// minute, the cache took most of a session's memory.
@@ -160,8 +161,14 @@ impl SessionManager for Sessions {
     async fn initialize_session(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionError> {
+        // The SDK keeps the parameters for as long as the session lasts.
+        if let ClientJsonRpcMessage::Request(message) = &mut message
+            && let ClientRequest::InitializeRequest(request) = &mut message.request
+        {
+            request.params = used_introduction(request.params.clone());
+        }
         Ok(self.local.initialize_session(id, message).await?)
     }
 

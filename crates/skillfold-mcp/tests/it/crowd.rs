@@ -78,7 +78,11 @@ fn say(address: SocketAddr, headers: &str, body: &str) -> String {
 
 /// Begins a session and returns the header that names it. A client that crashed says no more than this.
 fn begin(address: SocketAddr) -> String {
-    let begun = say(address, "", INITIALIZE);
+    begin_with(address, INITIALIZE)
+}
+
+fn begin_with(address: SocketAddr, initialize: &str) -> String {
+    let begun = say(address, "", initialize);
     let mut lines = begun.lines();
     let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
     let id = id.unwrap_or_else(|| panic!("{begun}"));
@@ -148,6 +152,66 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
     };
     held_by(crowds);
     println!("at most {} bytes held", peak());
+}
+
+#[test]
+fn long_introductions_are_not_kept_and_ended_sessions_leave_nothing_behind() {
+    const COUNT: isize = 64;
+    let long = "x".repeat(800_000);
+    let crowd = || {
+        let server = Server::new(skills("", &[]), Options::default());
+        let address = start(server, options(HttpLimits::default()));
+        let is_empty = || number(address, "skillfold_sessions ") == 0;
+        let end = |session: &str| {
+            let request = format!(
+                "DELETE /mcp HTTP/1.1\r\nHost: {address}\r\n{session}Connection: close\r\n\r\n"
+            );
+            assert!(ask(address, &request).starts_with("HTTP/1.1 204"));
+        };
+        end(&begin(address));
+        until(is_empty);
+        for field in ["title", "description"] {
+            let introduction = format!(r#""version":"1","{field}":"{long}""#);
+            let initialize = INITIALIZE.replace(r#""version":"1""#, &introduction);
+            let before = held();
+            let sessions: Vec<_> = (0..COUNT)
+                .map(|_| begin_with(address, &initialize))
+                .collect();
+            // A session takes some 100,000 bytes, in this process those of its client too.
+            let each = (held() - before) / COUNT;
+            assert!(each < 250_000, "{each}");
+            sessions.iter().for_each(|session| end(session));
+            assert!(is_empty());
+            let start = Instant::now();
+            until(|| held() <= before + 1024 * COUNT + SLACK);
+            assert!(start.elapsed() < Duration::from_secs(20), "it is soon");
+        }
+        for field in ["name", "version"] {
+            let field = format!(r#""{field}":""#);
+            let initialize = INITIALIZE.replace(&field, &format!("{field}{long}"));
+            let refused = say(address, "", &initialize);
+            assert!(refused.contains("bytes, and the limit is 256"), "{refused}");
+            until(is_empty);
+        }
+    };
+    held_by(crowd);
+}
+
+#[test]
+fn tool_call_that_takes_too_long_is_ended_and_not_asked_for_again() {
+    let tree = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";
+    let source = ObservedSource::new(tree, || thread::sleep(Duration::from_secs(1)));
+    let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+    let mut limits = HttpLimits::default();
+    assert!(limits.call_timeout > Duration::from_secs(2 * 60));
+    limits.call_timeout = Duration::from_millis(100);
+    let server = Server::new(indexed(host.discover().unwrap()), Options::default());
+    let address = start(server, options(limits));
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_skill_resource","arguments":{"skill_id":"long","path":"SKILL.md"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read_skill_resource\r\n";
+    let answer = say(address, headers, call);
+    assert!(answer.starts_with("HTTP/1.1 504"), "{answer}");
+    assert!(!answer.to_lowercase().contains("retry-after"), "{answer}");
 }
 
 #[test]
@@ -252,7 +316,7 @@ fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
 const READ: &str = r#"{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"skill://long/long.txt"}}"#;
 
 #[test]
-fn sessions_too_read_four_whole_files_at_once() {
+fn sessions_too_read_two_whole_files_at_once() {
     let most = Arc::new(AtomicUsize::new(0));
     let tree =
         "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n//- long/long.txt\nText\n";
@@ -286,7 +350,7 @@ fn sessions_too_read_four_whole_files_at_once() {
     for client in asked {
         client.join().unwrap();
     }
-    assert_eq!(most.load(Ordering::SeqCst), 4);
+    assert_eq!(most.load(Ordering::SeqCst), 2);
 }
 
 #[test]
