@@ -14,11 +14,12 @@ const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load a
 
 pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     let runs = matches!(definition.tool, Kind::RunScript | Kind::CallTool);
+    // What a script may write and reach depends on what the user granted each skill, and these tools run any of them.
     let annotations = ToolAnnotations::with_title(definition.title)
         .read_only(definition.tool.only_reads())
-        .destructive(false)
+        .destructive(runs)
         .idempotent(!runs)
-        .open_world(false);
+        .open_world(runs);
     let tool = Tool::new(
         definition.name,
         definition.description,

@@ -31,6 +31,9 @@ pub struct InstructionsView {
     /// Findings about this load, such as that the file changed since discovery.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<DiagnosticView>,
+    /// How the model runs the skill's scripts and calls its tools; only in the answer of a tool, and only if it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_notes: Option<String>,
 }
 
 impl InstructionsView {
@@ -45,6 +48,7 @@ impl InstructionsView {
             base_dir: instructions.base_dir().map(str::to_owned),
             requires: to_strings(instructions.requires()),
             notes: DiagnosticView::all(&loaded.notes),
+            run_notes: None,
         }
     }
 }

@@ -80,6 +80,60 @@ async fn tools_of_a_skill_are_listed_once_it_is_loaded_and_only_in_that_conversa
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_writes_and_how_to_run_are_in_the_structured_answer() {
+    let home = folder(HOME);
+    let server = Server::new(allowed(&home), Options::default().structured());
+    let client = Client::of(server).await;
+    let load = json!({ "skill_id": "pdf" });
+    let loaded = client.call("load_skill", load).await;
+    let notes = &loaded["structuredContent"]["run_notes"];
+    assert_eq!(
+        text(&loaded).strip_prefix(
+            &*(loaded["structuredContent"]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+                + "\n")
+        ),
+        notes.as_str()
+    );
+    let script = json!({ "skill_id": "pdf", "script": "scripts/count.py", "input": "{\"text\": \"seven\"}" });
+    let ran = client.call("run_skill_script", script).await;
+    assert_eq!(ran["structuredContent"]["output"], "5\n");
+    let call = json!({ "skill_id": "pdf", "tool": "count", "arguments": { "text": "four" } });
+    let called = client.call("call_skill_tool", call).await;
+    assert_eq!(called["structuredContent"]["output"], text(&called));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_that_run_scripts_say_that_they_may_destroy_and_reach_out() {
+    let home = folder(HOME);
+    let server = Server::new(allowed(&home), Options::default());
+    let client = Client::connect(server, ClientLifecycleMode::Initialize).await;
+    client
+        .call("load_skill", json!({ "skill_id": "pdf" }))
+        .await;
+    let listed = client.ask("tools/list", json!({})).await;
+    let mut running = Vec::new();
+    for tool in listed["tools"].as_array().unwrap() {
+        let hints = &tool["annotations"];
+        let runs = hints["readOnlyHint"] == false;
+        for hint in ["destructiveHint", "openWorldHint"] {
+            assert_eq!(hints[hint], runs, "{tool}");
+        }
+        assert_eq!(hints["idempotentHint"], !runs, "{tool}");
+        if runs {
+            running.push(tool["name"].as_str().unwrap().to_owned());
+        }
+    }
+    running.sort();
+    assert_eq!(
+        running,
+        ["call_skill_tool", "pdf__count", "run_skill_script"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn client_without_sessions_reaches_the_tools_by_one_that_is_always_there() {
     let home = folder(HOME);
     let client = Client::of(Server::new(allowed(&home), Options::default())).await;

@@ -1,6 +1,6 @@
 //! What a script or a tool of a skill did, for a program.
 
-/// What a script or a tool of a skill did. What it wrote is in the text of the answer.
+/// What a script or a tool of a skill did.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub(crate) struct RunResult {
@@ -10,6 +10,8 @@ pub(crate) struct RunResult {
     /// The exit code, if it ended with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_code: Option<i32>,
+    /// What it wrote, as the text of the answer has it.
+    pub(crate) output: String,
     /// The title that a tool gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,

@@ -152,10 +152,7 @@ impl ToolAnswer {
     /// prints, a file what `skillfold read --json` prints.
     pub fn to_value(&self) -> Value {
         let first = self.content.first();
-        let text = || match first {
-            Some(Block::Text(text)) => Some(text.clone()),
-            _ => None,
-        };
+        let text = || first.and_then(Block::text);
         let base64 = || match first {
             Some(Block::Image { base64, .. } | Block::Resource { base64, .. }) => {
                 Some(base64.clone())
@@ -167,6 +164,7 @@ impl ToolAnswer {
             Payload::Loaded(loaded) => {
                 let mut view = InstructionsView::new(&loaded.text, loaded.envelope);
                 view.text = text().unwrap_or_default();
+                view.run_notes = self.content.get(1).and_then(Block::text);
                 serde_json::to_value(view)
             }
             Payload::Part(part) => {
@@ -179,7 +177,11 @@ impl ToolAnswer {
             #[cfg(feature = "store")]
             Payload::Proposed(proposed) => serde_json::to_value(proposed),
             #[cfg(feature = "run")]
-            Payload::Ran(result) => serde_json::to_value(result),
+            Payload::Ran(result) => {
+                let mut result = result.clone();
+                result.output = text().unwrap_or_default();
+                serde_json::to_value(result)
+            }
             Payload::Failure(failure) => serde_json::to_value(failure),
         };
         // Everything in an answer is text, numbers and lists of these, which can always be written.
@@ -226,6 +228,13 @@ impl ToolAnswer {
 }
 
 impl Block {
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),

@@ -126,6 +126,8 @@ impl Session {
                 let result = RunResult {
                     result: if output.is_error { "failed" } else { "exited" },
                     exit_code: None,
+                    // It is in the content.
+                    output: String::new(),
                     title: Some(output.title).filter(|title| !title.is_empty()),
                     metadata: Some(output.metadata),
                 };
@@ -264,6 +266,8 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
     let result = RunResult {
         result: outcome.end.code(),
         exit_code,
+        // It is in the content.
+        output: String::new(),
         title: None,
         metadata: None,
     };
