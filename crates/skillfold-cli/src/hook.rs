@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::{Conversations, Skills};
-use skillfold_hook::{Event, Hook, HookAnswer, HookClient, MAX_EVENT_BYTES};
+use skillfold_hook::{AnswerClaim, Event, Hook, HookAnswer, HookClient, MAX_EVENT_BYTES};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -24,6 +24,9 @@ pub(crate) const LOG_FILE: &str = "hook.jsonl";
 /// How long a client waits at most for an answer. Clients wait longer, but a person is waiting too.
 const DEADLINE: Duration = Duration::from_secs(2);
 
+/// How long to wait beyond that for an answer that is being recorded: what the conversation is given must be delivered.
+const RECORDING: Duration = Duration::from_secs(2);
+
 pub(crate) fn run(
     global: &Global,
     options: &arguments::Hook,
@@ -34,10 +37,16 @@ pub(crate) fn run(
     }
     let (global, client) = (global.clone(), options.client);
     let (sender, answer) = mpsc::channel();
+    let claim = AnswerClaim::default();
+    let claimed = claim.clone();
     // A client may never close stdin, and a disk may never answer.
     let worker = thread::Builder::new().name("skillfold-hook".to_owned());
-    worker.spawn(move || sender.send(answer_event(&global, client)))?;
-    let answer = match answer.recv_timeout(DEADLINE) {
+    worker.spawn(move || sender.send(answer_event(&global, client, claimed)))?;
+    let received = match answer.recv_timeout(DEADLINE) {
+        Err(RecvTimeoutError::Timeout) if !claim.give_up() => answer.recv_timeout(RECORDING),
+        received => received,
+    };
+    let answer = match received {
         Ok(answer) => Some(answer?),
         Err(RecvTimeoutError::Timeout) => {
             output.say("The hook took too long and adds nothing");
@@ -64,7 +73,11 @@ pub(crate) fn run(
 }
 
 /// Reads an event, and returns the answer.
-fn answer_event(global: &Global, client: Option<HookClient>) -> Result<HookAnswer, Failure> {
+fn answer_event(
+    global: &Global,
+    client: Option<HookClient>,
+    claim: AnswerClaim,
+) -> Result<HookAnswer, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
     io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
@@ -83,7 +96,7 @@ fn answer_event(global: &Global, client: Option<HookClient>) -> Result<HookAnswe
         global.directory = directory.to_owned();
     }
     let environment = host::environment(&global).unwrap_or(environment);
-    let hook = Hook::new(Conversations::of_user(&environment));
+    let hook = Hook::new(Conversations::of_user(&environment)).with_claim(claim);
     let state_folder = environment.state_folder();
     let mut found = None;
     let skills = || -> Result<Skills, Failure> {

@@ -1,5 +1,6 @@
 //! What an event adds to a conversation.
 
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use skillfold::core::disclose::{
@@ -32,13 +33,41 @@ pub struct HookAnswer {
 #[derive(Debug)]
 pub struct Hook {
     conversations: Option<Conversations>,
+    claim: AnswerClaim,
+}
+
+/// Decides between the answer to an event and its deadline, whichever comes first. What a conversation is given is only
+/// recorded if it is delivered.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerClaim(Arc<OnceLock<bool>>);
+
+impl AnswerClaim {
+    /// Claims the answer before it is recorded. Returns false if the client is no longer waiting.
+    pub fn claim(&self) -> bool {
+        *self.0.get_or_init(|| true)
+    }
+
+    /// Stops waiting for the answer. Returns false if it is claimed, and so about to come.
+    pub fn give_up(&self) -> bool {
+        !*self.0.get_or_init(|| false)
+    }
 }
 
 impl Hook {
     /// Creates a hook that remembers what conversations were given. Without a folder for that, it gives no instructions: it
     /// would give the same ones again and again.
     pub fn new(conversations: Option<Conversations>) -> Self {
-        Self { conversations }
+        Self {
+            conversations,
+            claim: AnswerClaim::default(),
+        }
+    }
+
+    /// Records nothing if the client gives up before the answer is ready.
+    #[must_use]
+    pub fn with_claim(mut self, claim: AnswerClaim) -> Self {
+        self.claim = claim;
+        self
     }
 
     /// Answers an event. `skills` finds the skills, and is only called
@@ -82,10 +111,17 @@ impl Hook {
         };
         skills.prepare_search();
         let remembered = self.update(event, now, |conversation| {
-            respond(event, conversation, &skills, &policy, now)
+            let before = conversation.clone();
+            let response = respond(event, conversation, &skills, &policy, now);
+            if self.claim.claim() {
+                return Some(response);
+            }
+            *conversation = before;
+            None
         });
         let response = match remembered {
-            Ok(Some(response)) => response,
+            Ok(Some(Some(response))) => response,
+            Ok(Some(None)) => return Ok(HookAnswer::default()),
             without_memory => {
                 problem = without_memory.err();
                 let mut conversation = Conversation::default();

@@ -42,5 +42,5 @@ mod index;
 
 pub use client::HookClient;
 pub use event::{Event, EventKind, MAX_EVENT_BYTES};
-pub use hook::{Hook, HookAnswer, hook_policy};
+pub use hook::{AnswerClaim, Hook, HookAnswer, hook_policy};
 pub use index::build_index;

@@ -1,7 +1,7 @@
 //! What a conversation gets, over its prompts.
 
 use serde_json::json;
-use skillfold_hook::HookClient;
+use skillfold_hook::{AnswerClaim, HookClient};
 
 use crate::support::User;
 
@@ -132,6 +132,20 @@ fn prompt_that_two_hooks_hear_is_answered_once() {
     let first = user.send(HookClient::Cursor, &event);
     assert!(first.is_some());
     assert_eq!(user.send_at_once(HookClient::ClaudeCode, &event), None);
+}
+
+#[test]
+fn answer_that_comes_too_late_is_not_recorded_as_given() {
+    let mut user = User::new();
+    let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "Say bonjour" });
+    let late = AnswerClaim::default();
+    assert!(late.give_up());
+    let client = HookClient::ClaudeCode;
+    assert_eq!(user.send_claimed(client, &event, late), None);
+    assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
+    let claimed = AnswerClaim::default();
+    assert!(claimed.claim());
+    assert!(!claimed.give_up(), "it is waited for what is recorded");
 }
 
 #[test]

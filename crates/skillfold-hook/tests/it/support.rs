@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use skillfold::core::Error;
 use skillfold::{Conversations, Environment, Host, Skills};
-use skillfold_hook::{Event, Hook, HookClient};
+use skillfold_hook::{AnswerClaim, Event, Hook, HookClient};
 use tempfile::TempDir;
 
 pub(crate) struct User {
@@ -95,9 +95,19 @@ impl User {
 
     /// Sends an event in the same moment as the last one.
     pub(crate) fn send_at_once(&self, client: HookClient, event: &Value) -> Option<String> {
+        self.send_claimed(client, event, AnswerClaim::default())
+    }
+
+    /// Sends an event in the same moment as the last one, and may give up before it is answered.
+    pub(crate) fn send_claimed(
+        &self,
+        client: HookClient,
+        event: &Value,
+        claim: AnswerClaim,
+    ) -> Option<String> {
         let environment = self.environment();
         let event = Event::parse(event.to_string().as_bytes(), Some(client), &environment);
-        let hook = Hook::new(Conversations::of_user(&environment));
+        let hook = Hook::new(Conversations::of_user(&environment)).with_claim(claim);
         let answer = hook.answer(&event?, self.now, || self.skills());
         let folder = self.folder.path().to_string_lossy();
         answer
