@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use skillfold_core::load::Digest;
-use skillfold_core::text::utc;
+use skillfold_core::text::{truncate_bytes, utc};
 use skillfold_core::{Error, ErrorKind, Refusal};
 
 use crate::change::{Change, FileEdit, Merged, merge, unified};
@@ -22,6 +22,13 @@ const MAX_WAITING: usize = 200;
 /// Maximum proposals that wait for one skill.
 const MAX_WAITING_FOR_SKILL: usize = 10;
 
+/// Maximum times that the same change is recorded as proposed again.
+const MAX_REPEATS: usize = 9;
+/// Maximum bytes of why the same change was proposed again.
+const MAX_REPEAT_BYTES: usize = 1 << 10;
+
+const LOG_FULL: &str =
+    "The log has more than 64 MiB, so nothing can be proposed; move it aside to start a new one";
 const TOO_MANY: &str = "Too many proposals wait; approve or reject some with `skillfold review`";
 const TOO_MANY_FOR_SKILL: &str =
     "Ten proposals wait for this skill; approve or reject some with `skillfold review`";
@@ -57,7 +64,7 @@ pub struct NewProposal<'a> {
 pub struct Proposed {
     /// The proposal.
     pub proposal: Proposal,
-    /// Whether the same change waited already; nothing was written then but a record.
+    /// Whether the same change waited already; nothing was written then but a record, and after nine of these nothing.
     pub is_repeated: bool,
     /// What of the diff was mended, one sentence each.
     pub repairs: Vec<String>,
@@ -73,7 +80,7 @@ pub struct Waiting {
     pub is_recorded: bool,
     /// The number of its record.
     number: Option<u64>,
-    /// How often the same change was proposed again.
+    /// How often the same change was proposed again, up to nine.
     pub repeated: usize,
     /// What reviewers who may not decide said: who, what and why.
     pub recommendations: Vec<(String, Verdict, String)>,
@@ -137,7 +144,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply or a text is too long;
-    /// [`Refused`](ErrorKind::Refused) if too many proposals wait.
+    /// [`Refused`](ErrorKind::Refused) if too many proposals wait, or the log is too large for more.
     pub fn propose(&self, new: &NewProposal<'_>, now: SystemTime) -> Result<Proposed, Error> {
         self.propose_for(new, SkillPlace::read, now)
     }
@@ -163,6 +170,9 @@ impl Store {
         let change = Change::parse(new.diff)?;
         // No approval changes the skill while it is read.
         let mut writing = self.write(now)?;
+        if !writing.log.has_room_for_proposals() {
+            return Err(Error::refused(new.skill, Refusal::TooLarge, LOG_FULL));
+        }
         let before = read(new.place)?;
         let files = before.clone().unwrap_or_default();
         let applied = change.apply(|path| Ok(files.get(path).map(<[u8]>::to_vec)))?;
@@ -186,12 +196,15 @@ impl Store {
         };
         let repairs = [change.repairs(), &applied.repairs].concat();
         if let Some(same) = proposals.iter().find(same) {
-            let event = Event::ProposedAgain {
-                proposal: same.proposal.digest,
-                author: proposal.author,
-                justification: proposal.justification,
-            };
-            writing.log.append(event, now)?;
+            if same.repeated < MAX_REPEATS {
+                let event = Event::ProposedAgain {
+                    proposal: same.proposal.digest,
+                    author: proposal.author,
+                    justification: truncate_bytes(&proposal.justification, MAX_REPEAT_BYTES)
+                        .to_owned(),
+                };
+                writing.log.append(event, now)?;
+            }
             return Ok(Proposed {
                 proposal: same.proposal.clone(),
                 is_repeated: true,

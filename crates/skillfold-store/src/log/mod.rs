@@ -37,6 +37,9 @@ pub(crate) const LOG_FILE: &str = "audit.jsonl";
 /// Maximum size of the log, which some hundred thousand records reach.
 const MAX_BYTES: u64 = 256 << 20;
 
+/// Maximum size of the log for a model to add to it. The rest is left for what the user decides.
+const MAX_BYTES_FOR_PROPOSALS: u64 = 64 << 20;
+
 /// Before the hash at the end of a line.
 const HASH_MEMBER: &str = ",\"hash\":\"";
 const HASH_DIGITS: usize = 64;
@@ -223,6 +226,11 @@ impl<'a> Log<'a> {
             Some(record) => Err(newer_log(&path, record)),
             None => Ok(log),
         }
+    }
+
+    /// Returns whether proposals may be added.
+    pub(crate) fn has_room_for_proposals(&self) -> bool {
+        self.length < MAX_BYTES_FOR_PROPOSALS
     }
 
     /// Appends a record and returns its number. When this returns, it is on the disk.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
+use skillfold_core::text::truncate_bytes;
 
 use crate::skill_folder::SkillPlace;
 
@@ -255,21 +256,34 @@ pub struct Author {
     pub session: Option<String>,
 }
 
+/// Maximum bytes of an author's name and of the conversation's. Clients choose them.
+const MAX_NAME_BYTES: usize = 256;
+
 impl Author {
-    /// Creates an author without a conversation.
+    /// Creates an author without a conversation. A name of more than 256 bytes is cut, and ends with `…`.
     pub fn named(name: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
+            name: cut(name.into()),
             session: None,
         }
     }
 
-    /// Adds the conversation.
+    /// Adds the conversation. A name of more than 256 bytes is cut, and ends with `…`.
     #[must_use]
     pub fn in_session(mut self, session: Option<impl Into<String>>) -> Self {
-        self.session = session.map(Into::into);
+        self.session = session.map(|session| cut(session.into()));
         self
     }
+}
+
+fn cut(name: String) -> String {
+    if name.len() <= MAX_NAME_BYTES {
+        return name;
+    }
+    format!(
+        "{}…",
+        truncate_bytes(&name, MAX_NAME_BYTES - '…'.len_utf8())
+    )
 }
 
 /// What a reviewer thinks of a proposal.

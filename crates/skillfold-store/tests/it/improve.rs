@@ -295,6 +295,28 @@ fn same_change_twice_is_one_proposal() {
 }
 
 #[test]
+fn repeated_proposals_do_not_fill_the_log() {
+    let user = User::new();
+    let long = "n".repeat(900_000);
+    for _ in 0..100 {
+        let new = NewProposal {
+            skill: "pdf",
+            place: &user.pdf,
+            diff: DIFF,
+            author: Author::named(&*long).in_session(Some(&*long)),
+            justification: &"\u{1}".repeat(8192),
+            evidence: None,
+            checks: &[],
+        };
+        user.store.propose(&new, now()).unwrap();
+    }
+    assert_eq!(user.store.proposals().unwrap().waiting[0].repeated, 9);
+    let log = user.home.path().join("data/audit.jsonl");
+    let size = fs::metadata(log).unwrap().len();
+    assert!(size < 100_000, "{size}");
+}
+
+#[test]
 fn too_many_proposals_are_refused() {
     let user = User::new();
     for number in 0..10 {
