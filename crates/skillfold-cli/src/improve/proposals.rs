@@ -122,7 +122,7 @@ pub(crate) fn show(
         let Some(text) = text else { continue };
         output.show(format!("\n{}", paint(BOLD, heading)))?;
         for line in text.lines() {
-            output.show(format!("  {}", visible(line)))?;
+            output.show_drawing(format!("  │ {}", visible(line)))?;
         }
     }
     output.show(format!("\n{}", paint(BOLD, "What it does")))?;

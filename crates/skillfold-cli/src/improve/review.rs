@@ -26,6 +26,8 @@ use crate::output::{Output, pluralize};
 use crate::screen::Screen;
 use crate::table::cut;
 
+/// The fewest columns in which a proposal can be read.
+const MIN_COLUMNS: usize = 20;
 /// The fewest columns in which two versions stand side by side.
 const MIN_SIDE_BY_SIDE: u16 = 100;
 /// Maximum characters that are typed.
@@ -33,7 +35,10 @@ const MAX_TYPED_CHARS: usize = 500;
 /// The digits of a line number.
 const NUMBER_COLUMNS: usize = 4;
 
-const KEYS: &str = "↑↓ scroll, ←→ other proposal, a approve, r reject, e edit, q leave";
+/// Before each line that the author or a reviewer wrote, so that none looks like a line of ours.
+const QUOTE: &str = "  │ ";
+
+const KEYS: &str = "↑↓ Space scroll, ←→ other proposal, a approve, r reject, e edit, q leave";
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
     if !can_ask() {
@@ -119,6 +124,24 @@ impl Question {
     }
 }
 
+/// A line of text, wrapped behind its indent.
+struct Said {
+    style: Style,
+    indent: &'static str,
+    text: String,
+}
+
+impl Said {
+    fn new(style: Style, indent: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            style,
+            indent,
+            text,
+        }
+    }
+}
+
 /// The proposals, and what is on the screen.
 struct Review<'s> {
     environment: Environment,
@@ -127,9 +150,13 @@ struct Review<'s> {
     waiting: Vec<Waiting>,
     current: usize,
     /// The lines about the current proposal, before its diff.
-    about: Vec<(Style, String)>,
+    about: Vec<Said>,
     rows: Vec<Row>,
+    /// What others say of the proposal, after its diff: however long it is, it hides nothing.
+    claims: Vec<Said>,
     scroll: usize,
+    /// How many lines from the first on were on the screen, at this width.
+    shown: (usize, u16),
     /// How many lines fit, and how many there are.
     page: (usize, usize),
     question: Option<Question>,
@@ -151,7 +178,9 @@ impl<'s> Review<'s> {
             current: 0,
             about: Vec::new(),
             rows: Vec::new(),
+            claims: Vec::new(),
             scroll: 0,
+            shown: (0, 0),
             page: (1, 0),
             question: None,
             typed: String::new(),
@@ -174,11 +203,42 @@ impl<'s> Review<'s> {
     }
 
     fn turn_to(&mut self, number: usize) {
-        (self.current, self.scroll) = (number, 0);
-        (self.about, self.rows) = match self.waiting.get(number) {
-            Some(waiting) => about(self.skills, self.store, waiting),
-            None => (Vec::new(), Vec::new()),
+        (self.current, self.scroll, self.shown) = (number, 0, (0, 0));
+        (self.about, self.rows, self.claims) = match self.waiting.get(number) {
+            Some(waiting) => {
+                let (about, rows) = about(self.skills, self.store, waiting);
+                (about, rows, claims(waiting))
+            }
+            None => (Vec::new(), Vec::new(), Vec::new()),
         };
+    }
+
+    /// Records which lines are on the screen. Those that were jumped over were not.
+    fn record_shown(&mut self, columns: u16) {
+        let (page, lines) = self.page;
+        let is_all_shown = self.shown.0 == usize::MAX;
+        if self.shown.1 != columns && !is_all_shown {
+            self.shown = (0, columns);
+        }
+        if self.scroll <= self.shown.0 {
+            self.shown.0 = self.shown.0.max(self.scroll + page);
+        }
+        if self.shown.0 >= lines {
+            self.shown.0 = usize::MAX;
+        }
+    }
+
+    /// Asks whether to approve the proposal, once all of it was on the screen.
+    fn ask_to_approve(&mut self) {
+        match self.page.1.saturating_sub(self.shown.0) {
+            0 => self.ask(Question::Approve),
+            lines => {
+                let lines = pluralize(lines, "line was", "lines were");
+                self.status = format!(
+                    "{lines} not on the screen yet: read on with Space from where you left off, then approve"
+                );
+            }
+        }
     }
 
     fn press(&mut self, key: KeyEvent) -> Press {
@@ -192,7 +252,7 @@ impl<'s> Review<'s> {
         let (page, last) = (self.page.0, self.page.1.saturating_sub(self.page.0));
         match key.code {
             KeyCode::Char('q') | KeyCode::Esc => return Press::Leave,
-            KeyCode::Char('a') => self.ask(Question::Approve),
+            KeyCode::Char('a') => self.ask_to_approve(),
             KeyCode::Char('r') => self.ask(Question::Reason),
             KeyCode::Char('e') => return Press::Edit,
             KeyCode::Left if self.current > 0 => self.turn_to(self.current - 1),
@@ -307,18 +367,18 @@ impl<'s> Review<'s> {
             title,
         );
         let mut lines: Vec<Line<'_>> = Vec::new();
-        for (shown, text) in &self.about {
-            for part in textwrap::wrap(text, columns.max(20)) {
-                lines.push(Line::styled(part.into_owned(), style(*shown)));
-            }
-        }
+        draw_said(&self.about, columns, &style, &mut lines);
         let is_wide = area.width >= MIN_SIDE_BY_SIDE;
         for row in &self.rows {
             draw_row(row, columns, is_wide, &style, &mut lines);
         }
+        draw_said(&self.claims, columns, &style, &mut lines);
         self.page = (usize::from(body.height).max(1), lines.len());
         let last = lines.len().saturating_sub(self.page.0);
         self.scroll = self.scroll.min(last);
+        if body.height > 0 && columns >= MIN_COLUMNS {
+            self.record_shown(area.width);
+        }
         let shown: Vec<_> = lines.into_iter().skip(self.scroll).collect();
         frame.render_widget(Paragraph::new(shown), body);
         let text = match self.question {
@@ -364,11 +424,12 @@ fn bold() -> Style {
 }
 
 /// Returns the lines about a proposal, and its diff. What cannot be worked out is said.
-fn about(skills: &Skills, store: &Store, waiting: &Waiting) -> (Vec<(Style, String)>, Vec<Row>) {
+fn about(skills: &Skills, store: &Store, waiting: &Waiting) -> (Vec<Said>, Vec<Row>) {
     let proposal = &waiting.proposal;
-    let warn = Style::new().fg(Color::Yellow);
-    let mut lines = vec![(
-        Style::new(),
+    let (plain, warn) = (Style::new(), Style::new().fg(Color::Yellow));
+    let mut lines = vec![Said::new(
+        plain,
+        "",
         format!(
             "{} by {}, {}",
             visible(proposal.name()),
@@ -378,48 +439,74 @@ fn about(skills: &Skills, store: &Store, waiting: &Waiting) -> (Vec<(Style, Stri
     )];
     if !waiting.is_recorded {
         let text = "Its file was written or changed by other hands than the tools";
-        lines.push((warn, text.to_owned()));
+        lines.push(Said::new(warn, "", text));
     }
     if waiting.repeated > 0 {
         let times = pluralize(waiting.repeated, "more time", "more times");
-        lines.push((Style::new(), format!("proposed {times}")));
+        lines.push(Said::new(plain, "", format!("proposed {times}")));
     }
-    for (by, verdict, reason) in &waiting.recommendations {
-        let text = format!(
-            "{} recommends to {verdict} it: {}",
-            visible(by),
-            visible(reason)
-        );
-        lines.push((Style::new(), text));
+    lines.push(Said::new(bold(), "", "What it does"));
+    match skills.effects(proposal) {
+        Ok(effects) => {
+            let effects = effects.lines().into_iter();
+            lines.extend(effects.map(|line| Said::new(plain, "  ", line)));
+        }
+        Err(error) => lines.push(Said::new(warn, "  ", error.with_cause())),
     }
+    let rows = match store.preview(proposal) {
+        Ok(preview) => text_diff::rows(&preview.edits),
+        Err(error) => {
+            lines.push(Said::new(warn, "  ", error.with_cause()));
+            Vec::new()
+        }
+    };
+    (lines, rows)
+}
+
+/// Returns what its author and its reviewers say of a proposal.
+fn claims(waiting: &Waiting) -> Vec<Said> {
+    let (plain, proposal) = (Style::new(), &waiting.proposal);
+    let mut lines = Vec::new();
     let texts = [
         ("Why", Some(proposal.justification.as_str())),
         ("Evidence", proposal.evidence.as_deref()),
     ];
     for (heading, text) in texts {
         let Some(text) = text else { continue };
-        lines.push((bold(), heading.to_owned()));
+        lines.push(Said::new(plain, "", ""));
+        lines.push(Said::new(
+            bold(),
+            "",
+            format!("{heading}, in the author's words"),
+        ));
         lines.extend(
             text.lines()
-                .map(|line| (Style::new(), format!("  {}", visible(line)))),
+                .map(|line| Said::new(plain, QUOTE, visible(line))),
         );
     }
-    lines.push((bold(), "What it does".to_owned()));
-    match skills.effects(proposal) {
-        Ok(effects) => {
-            let effects = effects.lines().into_iter();
-            lines.extend(effects.map(|line| (Style::new(), format!("  {line}"))));
-        }
-        Err(error) => lines.push((warn, format!("  {}", error.with_cause()))),
+    for (by, verdict, reason) in &waiting.recommendations {
+        let text = format!("{} recommends to {verdict} it:", visible(by));
+        lines.push(Said::new(plain, "", text));
+        lines.push(Said::new(plain, QUOTE, visible(reason)));
     }
-    let rows = match store.preview(proposal) {
-        Ok(preview) => text_diff::rows(&preview.edits),
-        Err(error) => {
-            lines.push((warn, format!("  {}", error.with_cause())));
-            Vec::new()
+    lines
+}
+
+/// Adds the lines of a text, wrapped.
+fn draw_said(
+    said: &[Said],
+    columns: usize,
+    style: &impl Fn(Style) -> Style,
+    lines: &mut Vec<Line<'static>>,
+) {
+    for said in said {
+        let options = textwrap::Options::new(columns.max(MIN_COLUMNS))
+            .initial_indent(said.indent)
+            .subsequent_indent(said.indent);
+        for part in textwrap::wrap(&said.text, options) {
+            lines.push(Line::styled(part.into_owned(), style(said.style)));
         }
-    };
-    (lines, rows)
+    }
 }
 
 /// Adds the lines of a row: two versions side by side, or one below the other.
@@ -442,7 +529,8 @@ fn draw_row(
     match row {
         Row::File(path) => {
             lines.push(Line::default());
-            lines.push(Line::styled(path.clone(), style(bold())));
+            let parts = textwrap::wrap(path, columns.max(MIN_COLUMNS)).into_iter();
+            lines.extend(parts.map(|part| Line::styled(part.into_owned(), style(bold()))));
         }
         Row::Gap => lines.push(Line::from("  ⋮")),
         Row::Lines(old, new) if is_wide => {
