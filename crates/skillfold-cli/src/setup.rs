@@ -104,6 +104,10 @@ fn set_up(
         let why = format!("{title} has no hooks that add to a prompt; leave the option out");
         return Err(Error::invalid("--hook", why).into());
     }
+    // Nothing is written if a part cannot be.
+    for part in parts(client, options.hook || options.undo) {
+        plan(environment, client, part, options)?;
+    }
     for part in parts(client, options.hook || options.undo) {
         // Some clients have both in one file, which the part before has just changed.
         let plan = plan(environment, client, part, options)?;

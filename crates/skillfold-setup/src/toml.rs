@@ -22,7 +22,7 @@ pub(crate) fn insert(
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = line_end(text);
     let mut added = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
         added.push('\n');
@@ -46,7 +46,7 @@ pub(crate) fn insert(
         ));
     };
     inline.insert(name, toml_edit::Value::InlineTable(inline_table(entry)));
-    Ok(document.to_string())
+    Ok(with_line_ends_of(text, &document.to_string()))
 }
 
 /// Replaces an entry.
@@ -65,7 +65,7 @@ pub(crate) fn replace(
         Some(old) => *old = Item::Value(toml_edit::Value::InlineTable(inline_table(entry))),
         None => return insert(text, table, name, entry),
     }
-    Ok(document.to_string())
+    Ok(with_line_ends_of(text, &document.to_string()))
 }
 
 /// Removes an entry.
@@ -74,7 +74,41 @@ pub(crate) fn remove(text: &str, table: &str, name: &str) -> Result<String, Synt
     if let Some(tables) = document.get_mut(table).and_then(Item::as_table_like_mut) {
         tables.remove(name);
     }
-    Ok(document.to_string())
+    Ok(with_line_ends_of(text, &document.to_string()))
+}
+
+/// Returns the line end that new lines get.
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Returns `edited`, which differs from `text` in one place and has lost carriage returns, with the line ends of `text`.
+fn with_line_ends_of(text: &str, edited: &str) -> String {
+    // Those in texts of several lines stayed, and a last line got an end.
+    let edited = edited.replace("\r\n", "\n");
+    let edited = match edited.strip_suffix('\n') {
+        Some(edited) if !text.ends_with('\n') => edited,
+        _ => &edited,
+    };
+    let (old, new): (Vec<_>, Vec<_>) = (
+        text.split_inclusive('\n').collect(),
+        edited.split_inclusive('\n').collect(),
+    );
+    let is_same = |(old, new): &(&&str, &&str)| old.replace("\r\n", "\n") == **new;
+    let first = old.iter().zip(&new).take_while(is_same).count();
+    let (old_rest, new_rest) = (&old[first..], &new[first..]);
+    let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
+    let last = pairs.take_while(is_same).count();
+    let changed = new_rest[..new_rest.len() - last].iter().enumerate();
+    let changed = changed.map(|(number, line)| {
+        // An edited line keeps its own.
+        let end = old_rest
+            .get(number)
+            .map_or(line_end(text), |old| line_end(old));
+        line.replace('\n', end)
+    });
+    let changed: String = changed.collect();
+    old[..first].concat() + &changed + &old[old.len() - last..].concat()
 }
 
 fn document(text: &str) -> Result<DocumentMut, SyntaxFault> {

@@ -424,6 +424,26 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
 }
 
 #[test]
+fn nothing_is_written_if_the_hook_cannot_be() {
+    let world = World::new(
+        "
+        //- app/README.md
+        //- person/.codex/config.toml
+        model = \"x\"
+        //- person/.codex/hooks.json
+        { broken
+        ",
+    );
+    let refused = run(&world, &["setup", "codex", "--hook", "--yes"]);
+    assert!(!refused.ends_with("exit 0\n"), "{refused}");
+    assert!(
+        !world
+            .read("person/.codex/config.toml")
+            .contains("skillfold")
+    );
+}
+
+#[test]
 fn change_that_is_shown_has_no_secret_of_the_file() {
     let world = home_with_clients();
     for arguments in [&["setup", "--yes"][..], &["setup", "--undo", "--yes"]] {

@@ -2,7 +2,7 @@
 
 use skillfold_setup::Client;
 
-use crate::check;
+use crate::{check, file, read, undo, world};
 
 #[test]
 fn codex_gets_a_table_at_the_end() {
@@ -67,4 +67,24 @@ theme = 'dark'
             .count(),
         7
     );
+}
+
+#[test]
+fn table_on_one_line_keeps_the_line_ends_of_the_file() {
+    let inline = "mcp_servers = { github = { command = \"npx\" } } # all of them";
+    for text in [
+        format!("a = 1\r\n{inline}\r\nb = 2\r\n"),
+        format!("a = 1\r\n{inline}\nb = 2\r\n"),
+        format!("a = \"\"\"x\r\ny\"\"\"\r\n{inline}"),
+    ] {
+        let returns = text.matches('\r').count();
+        // `check` also undoes it, and compares every byte.
+        let added = check(Client::Codex, &text);
+        assert_eq!(added.matches('\r').count(), returns, "{added:?}");
+        // Without the record of what was added, too.
+        let world = world(Client::Codex, &added);
+        undo(&world, Client::Codex).write().unwrap();
+        let left = read(&world, file(Client::Codex)).unwrap();
+        assert_eq!(left.matches('\r').count(), returns, "{left:?}");
+    }
 }
