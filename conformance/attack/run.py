@@ -21,10 +21,13 @@ import escapes
 import forged
 import grants
 import index
+import logfill
+import memory
 import oracle
 import packages
 import paths
 import pins
+import review
 import rpc
 import smuggle
 import soak
@@ -52,6 +55,9 @@ ROWS = {
     "grants": ("grants by links, of secrets", grants.attack),
     "allowances": ("runs that nobody allowed", allowances.attack),
     "packages": ("packages from elsewhere", packages.attack),
+    "memory": ("memory of the server", memory.attack),
+    "logfill": ("repeated proposals", logfill.attack),
+    "review": ("proposals that hide", review.attack),
     "soak": ("soak", soak.attack),
 }
 

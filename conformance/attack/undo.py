@@ -73,7 +73,11 @@ def toml_kinds():
     yield "a server, then others", other + "\n[tui]\ntheme = 'dark'\n"
     yield "CRLF", other.replace("\n", "\r\n")
     yield "mark of byte order", "\ufeff" + other
-    yield "inline", 'mcp_servers = { other = { command = "x" } }\n'
+    inline = 'mcp_servers = { other = { command = "x" } } # mine\n'
+    yield "inline", inline
+    yield "inline, CRLF", ("# a\n" + inline + "last = 1\n").replace("\n", "\r\n")
+    yield "inline, mixed line ends", "# a\r\n" + inline + "b = 1\r\nlast = 1\n"
+    yield "inline, texts of many lines, CRLF", ('a = """x\ny"""\n' + inline).replace("\n", "\r\n")
     yield "empty table", "[mcp_servers]\n"
     yield "dotted", 'mcp_servers.other.command = "x"\n'
     yield "blank lines at the end", other + "\n\n\n"
