@@ -18,11 +18,21 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 /// Returns the exception for a failure.
 pub(crate) fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     static FROM_VIEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let raised = || {
-        let from_view = FROM_VIEW.import(py, "skillfold.errors", "from_view")?;
-        from_view.call1((json(Document::Error(failure)),))
-    };
-    raised().map_or_else(|failed| failed, PyErr::from_value)
+    let from_view = FROM_VIEW.import(py, "skillfold.errors", "from_view");
+    call(from_view, failure)
+}
+
+/// Returns the exception for a script or toolset that did not run.
+pub(crate) fn raise_run(py: Python<'_>, failure: Failure) -> PyErr {
+    static FROM_RUN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let from_run = FROM_RUN.import(py, "skillfold.errors", "from_run");
+    call(from_run, failure)
+}
+
+/// Returns the exception that a function of `skillfold.errors` makes of a failure.
+fn call(function: PyResult<&Bound<'_, PyAny>>, failure: Failure) -> PyErr {
+    let made = function.and_then(|function| function.call1((json(Document::Error(failure)),)));
+    made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
 /// Runs `f` while other Python threads run, and raises its error.

@@ -34,7 +34,7 @@ mod _skillfold {
     #[pymodule_export]
     use crate::instructions::Instructions;
     #[pymodule_export]
-    use crate::scripts::{Runner, run_script};
+    use crate::scripts::{Cancel, Runner, run_script};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

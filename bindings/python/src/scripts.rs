@@ -1,18 +1,21 @@
 //! Scripts and tools of skills.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use skillfold::core::name::ResourcePath;
 use skillfold::core::source::Folder;
-use skillfold::core::{Error, FsSource};
-use skillfold::run::{Run, RunLimits, RunOptions, SkillCopy};
+use skillfold::core::{Error, FsSource, Refusal};
+use skillfold::run::{Cancel as RunCancel, Run, RunLimits, RunOptions, SkillCopy};
 use skillfold::store::Approval;
 use skillfold::view::{Document, RunView, ScriptList};
-use skillfold::{ScriptError, Skills};
+use skillfold::{AllowedSkills, Environment, ScriptError, Skills};
 
-use crate::error::{json, raise};
+use crate::error::{json, raise, raise_run};
 
 /// Runs scripts and tools. `skillfold._run` wraps it.
 #[pyclass(frozen, module = "skillfold._skillfold")]
@@ -28,7 +31,11 @@ impl Runner {
     }
 }
 
-/// Runs a script of a folder in the box, with nothing granted, for a host that answers for it: `skillfold.compat.skillkit`.
+const NOT_ALLOWED: &str = "Its scripts are not allowed to run, or it changed since you allowed them; look at `Skills.scripts(id)` of \
+                           `skillfold.Skills.discover(roots=[...])`, and allow it with `Skills.reviewer(name).allow(...)`";
+
+/// Runs a script of a skill's folder in the sandbox, with nothing granted, if the user has allowed exactly this content:
+/// `skillfold.compat.skillkit`.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python passes a path")]
 pub(crate) fn run_script(
@@ -39,7 +46,8 @@ pub(crate) fn run_script(
     seconds: f64,
     output_bytes: usize,
 ) -> PyResult<String> {
-    detached(py, || {
+    let cancel = RunCancel::default();
+    let run = || -> Result<String, ScriptError> {
         let invalid = |what: &str, why: &str| Error::invalid(what, why);
         let parent = folder.parent().unwrap_or(&folder);
         let name = folder.file_name().and_then(|name| name.to_str());
@@ -47,6 +55,10 @@ pub(crate) fn run_script(
         let source = FsSource::open(parent)?;
         let skill = Folder::new(name).map_err(|_| invalid(name, "It is no folder of a skill"))?;
         let copy = SkillCopy::read(&source, &skill)?;
+        let known = AllowedSkills::load(&Environment::from_process(parent)?);
+        if known.find(copy.content_digest(), Some(&folder)).is_none() {
+            return Err(Error::refused(name, Refusal::NotAllowed, NOT_ALLOWED).into());
+        }
         let path: ResourcePath = script
             .parse()
             .map_err(|_| invalid(script, "It is no path inside the skill"))?;
@@ -56,9 +68,61 @@ pub(crate) fn run_script(
             .with_wall_time(time)
             .with_output_bytes(output_bytes)
             .with_input_bytes(input.len());
-        let run = Run::new(&copy, &path).with_options(RunOptions::default().with_limits(limits));
+        let options = RunOptions::default().with_limits(limits);
+        let run = Run::new(&copy, &path).with_options(options.with_cancel(cancel.clone()));
         let outcome = run.with_input(input).run()?;
         Ok(json(Document::Run(RunView::script(name, script, &outcome))))
+    };
+    interruptible(py, &cancel, run)?.map_err(|error| raised(py, &error))
+}
+
+/// How often a call that runs a script looks whether the user interrupted it.
+const INTERRUPTION_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Ends a script or a tool that runs. `skillfold._threads` cancels it with the task that waits for it.
+#[pyclass(frozen, module = "skillfold._skillfold")]
+#[derive(Default)]
+pub(crate) struct Cancel(pub(crate) RunCancel);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+/// Runs `f` on another thread until it ends, and raises what interrupts this one, such as Ctrl-C; then `cancel` ends `f`.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    cancel: &RunCancel,
+    f: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    thread::scope(|scope| {
+        let (sender, mut result) = mpsc::channel();
+        scope.spawn(move || sender.send(f()));
+        loop {
+            let waiting = &mut result;
+            match py.detach(move || waiting.recv_timeout(INTERRUPTION_INTERVAL)) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err(
+                        "the run failed by a fault of its own",
+                    ));
+                }
+            }
+            if let Err(interruption) = py.check_signals() {
+                cancel.cancel();
+                let waiting = &mut result;
+                py.detach(move || drop(waiting.recv()));
+                return Err(interruption);
+            }
+        }
     })
 }
 
@@ -67,8 +131,14 @@ fn detached<T: Send>(
     py: Python<'_>,
     f: impl FnOnce() -> Result<T, ScriptError> + Send,
 ) -> PyResult<T> {
-    py.detach(f)
-        .map_err(|error| raise(py, ScriptError::failure(&error)))
+    py.detach(f).map_err(|error| raised(py, &error))
+}
+
+fn raised(py: Python<'_>, error: &ScriptError) -> PyErr {
+    match error {
+        ScriptError::Run(_) => raise_run(py, error.failure()),
+        _ => raise(py, error.failure()),
+    }
 }
 
 #[pymethods]
@@ -87,26 +157,38 @@ impl Runner {
         script: &str,
         arguments: Vec<String>,
         input: Vec<u8>,
+        cancel: &Cancel,
     ) -> PyResult<String> {
-        detached(py, || {
+        let run = || -> Result<String, ScriptError> {
             let skill = self.skills.runnable(id)?;
             let path: ResourcePath = script
                 .parse()
                 .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+            let options = skill.options().clone().with_cancel(cancel.0.clone());
             let run = skill.run(&path)?.with_arguments(arguments);
-            let outcome = run.with_input(input).run()?;
+            let outcome = run.with_options(options).with_input(input).run()?;
             Ok(json(Document::Run(RunView::script(id, script, &outcome))))
-        })
+        };
+        interruptible(py, &cancel.0, run)?.map_err(|error| raised(py, &error))
     }
 
-    fn call(&self, py: Python<'_>, id: &str, tool: &str, arguments: &str) -> PyResult<String> {
-        detached(py, || {
+    fn call(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        tool: &str,
+        arguments: &str,
+        cancel: &Cancel,
+    ) -> PyResult<String> {
+        let call = || -> Result<String, ScriptError> {
             let skill = self.skills.runnable(id)?;
             let arguments = serde_json::from_str(arguments)
                 .map_err(|error| Error::invalid("arguments", error.to_string()))?;
-            let answer = self.skills.call_skill_tool(&skill, tool, &arguments)?;
+            let skills = &self.skills;
+            let answer = skills.call_skill_tool_until(&skill, tool, &arguments, &cancel.0)?;
             Ok(json(Document::Run(RunView::tool(id, tool, &answer))))
-        })
+        };
+        interruptible(py, &cancel.0, call)?.map_err(|error| raised(py, &error))
     }
 
     fn allow(

@@ -3,12 +3,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
+use skillfold::Tool;
 use skillfold::core::disclose::{Feedback, Mode};
 use skillfold::core::{Budget, ContextLifetime, Error, Session as SessionState};
 use skillfold::view::{AnswerView, Document, ListingText, ToolList, TurnView, Why};
 
 use crate::error::{detached, json, searching};
 use crate::instructions::Instructions;
+use crate::scripts::{Cancel, interruptible};
 use crate::skills::tool_check;
 
 /// The arguments of `session`, as `skillfold._skills` passes them.
@@ -128,11 +130,26 @@ impl Session {
         py.detach(|| json(Document::Tools(ToolList::new(self.lock().tools()))))
     }
 
-    fn call(&self, py: Python<'_>, name: &str, arguments: &str) -> PyResult<String> {
-        searching(py, || {
-            let answer = self.lock().call_json(name, arguments);
-            Ok(json(Document::Answer(AnswerView::new(&answer))))
-        })
+    fn call(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: &str,
+        cancel: &Cancel,
+    ) -> PyResult<String> {
+        // What runs a script records nothing, and may take a minute: it does not hold the conversation.
+        let running = py.detach(|| {
+            let session = self.lock();
+            let runs = matches!(session.tool(name), Some(Tool::RunScript | Tool::CallTool));
+            runs.then(|| session.clone().with_cancel(cancel.0.clone()))
+        });
+        let answer = match running {
+            Some(mut session) => {
+                interruptible(py, &cancel.0, || session.call_json(name, arguments))?
+            }
+            None => searching(py, || Ok(self.lock().call_json(name, arguments)))?,
+        };
+        Ok(json(Document::Answer(AnswerView::new(&answer))))
     }
 
     fn record_feedback(&self, py: Python<'_>, id: &str, feedback: &str) -> PyResult<()> {

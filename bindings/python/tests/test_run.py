@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
+import signal
 import sys
+import threading
+import time
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from skillfold import RefusedError, SkillfoldError, Skills
+from skillfold import RefusedError, RunArgumentsError, RunError, SkillfoldError, Skills, ToolsetError, errors
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
 
 TOOLS = """{"tools": [{"name": "count", "description": "Counts letters.", "script": "scripts/count.py",
  "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]}"""
+
+
+# A name to find its process by.
+SLEEPING = f"scripts/sleep-{uuid.uuid4()}.py"
 
 
 @pytest.fixture
@@ -54,12 +66,83 @@ def test_tools_are_called_with_checked_arguments(skills: Skills) -> None:
     [tool] = skills.scripts("pdf").tools
     assert (tool.name, tool.model_name) == ("count", "pdf__count")
     assert skills.call_tool("pdf", "count", {"text": "four"}).output.strip() == "4"
-    with pytest.raises(SkillfoldError) as invalid:
+    with pytest.raises(RunArgumentsError) as invalid:
         skills.call_tool("pdf", "count", {})
-    assert invalid.value.code == "invalid_arguments"
-    with pytest.raises(SkillfoldError) as unknown:
+    assert (invalid.value.code, isinstance(invalid.value, ValueError)) == ("invalid_arguments", True)
+    with pytest.raises(ToolsetError) as unknown:
         skills.call_tool("pdf", "sum")
     assert unknown.value.code == "unknown_tool"
+    with pytest.raises(RunError) as missing:
+        skills.run("pdf", "scripts/none.py")
+    assert (type(missing.value), missing.value.code) == (RunError, "not_a_script")
+
+
+def test_every_failure_of_a_run_is_a_run_error() -> None:
+    view = {"error": "a_code_of_tomorrow", "message": "m", "hint": ""}
+    for code in ("box_unavailable", "timeout", "cancelled", "failed_to_start", "unreadable", "a_code_of_tomorrow"):
+        error = errors.from_run(json.dumps({**view, "error": code}))
+        assert isinstance(error, RunError), code
+    assert isinstance(errors.from_run(json.dumps({**view, "error": "timeout"})), TimeoutError)
+
+
+@pytest.fixture
+def sleeping(tmp_path: Path, skills: Skills) -> Skills:
+    """A skill whose script sleeps for a minute."""
+    script = tmp_path / ".agents/skills/pdf" / SLEEPING
+    script.write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
+    skills.reviewer("anna").allow(skills.scripts("pdf"))
+    return Skills.discover(tmp_path, home=tmp_path, settings={"scripts": True})
+
+
+def running() -> bool:
+    """Tell whether a process runs the script that sleeps."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if SLEEPING.encode() in file.read_bytes():
+                return True
+    return False
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+def test_cancelled_task_ends_the_script(sleeping: Skills, by_model: bool) -> None:  # noqa: FBT001
+    async def cancelled() -> None:
+        if by_model:
+            call = {"skill_id": "pdf", "script": SLEEPING}
+            task = asyncio.ensure_future(sleeping.session().acall("run_skill_script", call))
+        else:
+            task = asyncio.ensure_future(sleeping.arun("pdf", SLEEPING))
+        await asyncio.to_thread(until, running)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(until, lambda: not running())
+
+    start = time.monotonic()
+    asyncio.run(cancelled())
+    assert time.monotonic() - start < 30
+
+
+def test_interrupt_ends_the_script(sleeping: Skills) -> None:
+    def interrupt() -> None:
+        until(running)
+        signal.raise_signal(signal.SIGINT)
+
+    # A signal comes to the main thread, as that of Ctrl-C does.
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        sleeping.run("pdf", SLEEPING)
+    assert time.monotonic() - start < 30
+    thread.join()
+    until(lambda: not running())
 
 
 def test_model_runs_a_script_with_a_tool_only_if_the_settings_say_so(tmp_path: Path, skills: Skills) -> None:

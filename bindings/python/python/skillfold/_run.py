@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillfold import views
-from skillfold._threads import to_thread
+from skillfold import _skillfold, views
+from skillfold._threads import until_cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from skillfold import _skillfold
 
 
 TOOL_CHECKS = {"allowed": True, "conditional": False, "refused": False}
@@ -59,13 +57,24 @@ class Running:
     ) -> views.Run:
         """Run a script of a skill in the box, and return how it ended and what it wrote.
 
-        It raises `RefusedError` if the skill is not allowed, or has changed since; `Reviewer.allow` allows it.
+        It raises `RefusedError` if the skill is not allowed, or has changed since (`Reviewer.allow` allows it), and
+        `RunError` if it cannot start. Ctrl-C ends the script.
         """
+        return self._run(skill_id, script, arguments, input, _skillfold.Cancel())
+
+    def _run(
+        self,
+        skill_id: str,
+        script: str,
+        arguments: Sequence[str],
+        input: str | bytes,  # noqa: A002
+        cancel: _skillfold.Cancel,
+    ) -> views.Run:
         if isinstance(arguments, str):
             message = f"`arguments` is a list: pass [{arguments!r}]"
             raise TypeError(message)
         given = input.encode() if isinstance(input, str) else input
-        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given)))
+        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, cancel)))
 
     async def arun(
         self,
@@ -74,13 +83,21 @@ class Running:
         arguments: Sequence[str] = (),
         input: str | bytes = b"",  # noqa: A002
     ) -> views.Run:
-        """Do what `run` does, on another thread."""
-        return await to_thread(self.run, skill_id, script, arguments, input)
+        """Do what `run` does, on another thread. The script ends if the task is cancelled."""
+        cancel = _skillfold.Cancel()
+        return await until_cancelled(cancel, self._run, skill_id, script, arguments, input, cancel)
 
     def call_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
-        """Call a tool of a skill's toolset in the box, and return its answer."""
-        return views.Run(json.loads(self._runner().call(skill_id, tool, json.dumps(dict(arguments or {})))))
+        """Call a tool of a skill's toolset in the box, and return its answer. A call that fails raises `RunError`."""
+        return self._call_tool(skill_id, tool, arguments, _skillfold.Cancel())
+
+    def _call_tool(
+        self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None, cancel: _skillfold.Cancel
+    ) -> views.Run:
+        given = json.dumps(dict(arguments or {}))
+        return views.Run(json.loads(self._runner().call(skill_id, tool, given, cancel)))
 
     async def acall_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
-        """Do what `call_tool` does, on another thread."""
-        return await to_thread(self.call_tool, skill_id, tool, arguments)
+        """Do what `call_tool` does, on another thread. The tool ends if the task is cancelled."""
+        cancel = _skillfold.Cancel()
+        return await until_cancelled(cancel, self._call_tool, skill_id, tool, arguments, cancel)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from skillfold import views
+from skillfold import _skillfold, views
 from skillfold._messages import latest_user_text
 from skillfold._run import TOOL_CHECKS
-from skillfold._threads import to_thread
+from skillfold._threads import to_thread, until_cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from skillfold import _skillfold
     from skillfold._messages import Message
     from skillfold._skillfold import Instructions
 
@@ -82,12 +81,18 @@ class Session:
 
         What is wrong with the call is in the answer, for the model to act on; nothing is raised.
         """
+        return self._call(name, arguments, _skillfold.Cancel())
+
+    def _call(
+        self, name: str, arguments: Mapping[str, Any] | str | None, cancel: _skillfold.Cancel
+    ) -> views.ToolAnswer:
         text = arguments if isinstance(arguments, str) else json.dumps(dict(arguments or {}))
-        return views.ToolAnswer(json.loads(self._native.call(name, text)))
+        return views.ToolAnswer(json.loads(self._native.call(name, text, cancel)))
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
-        """Do what `call` does, on another thread."""
-        return await to_thread(self.call, name, arguments)
+        """Do what `call` does, on another thread. A script that the call runs ends if the task is cancelled."""
+        cancel = _skillfold.Cancel()
+        return await until_cancelled(cancel, self._call, name, arguments, cancel)
 
     def after_compaction(self, budget: int = 4_000) -> views.Turn:
         """Return what to give again, within a budget of tokens, after the conversation was compacted."""

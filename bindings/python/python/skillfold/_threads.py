@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skillfold import _skillfold
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -16,3 +18,14 @@ async def to_thread(function: Callable[P, T], *arguments: P.args, **options: P.k
     import asyncio  # noqa: PLC0415
 
     return await asyncio.to_thread(function, *arguments, **options)
+
+
+async def until_cancelled(
+    cancel: _skillfold.Cancel, function: Callable[P, T], *arguments: P.args, **options: P.kwargs
+) -> T:
+    """Do what `to_thread` does, and end what runs there if the task is cancelled."""
+    try:
+        return await to_thread(function, *arguments, **options)
+    except BaseException:
+        cancel.cancel()
+        raise

@@ -26,7 +26,13 @@ __all__ = [
     "InvalidError",
     "NotFoundError",
     "RefusedError",
+    "RunArgumentsError",
+    "RunCancelledError",
+    "RunError",
+    "RunTimeoutError",
+    "SandboxUnavailableError",
     "SkillfoldError",
+    "ToolsetError",
     "UnreadableError",
     "UnwritableError",
 ]
@@ -109,11 +115,64 @@ class UnwritableError(SkillfoldError):
     codes = ("unwritable",)
 
 
-_ALL: list[type[SkillfoldError]] = [SkillfoldError, *SkillfoldError.__subclasses__()]
-_CLASSES = {code: error for error in _ALL for code in error.codes}
+class RunError(SkillfoldError):
+    """A script or a tool of a skill did not run. What ended one that did run is in its result."""
+
+    codes: ClassVar[tuple[str, ...]] = (
+        "failed_to_start",
+        "interpreter_missing",
+        "not_a_script",
+        "not_permitted",
+        "invalid_dependencies",
+        "packages_not_installed",
+    )
+
+
+class SandboxUnavailableError(RunError):
+    """The system lacks a layer of the sandbox."""
+
+    codes = ("box_unavailable",)
+
+
+class RunArgumentsError(RunError, ValueError):
+    """The arguments or the input are over a limit, or do not fit the tool."""
+
+    codes = ("too_many_arguments", "arguments_too_long", "input_too_large", "invalid_arguments")
+
+
+class ToolsetError(RunError):
+    """The toolset has no such tool, cannot be loaded, or failed."""
+
+    codes = ("unknown_tool", "invalid_toolset", "toolset_failed")
+
+
+class RunTimeoutError(RunError, TimeoutError):
+    """The toolset did not answer in time."""
+
+    codes = ("timeout",)
+
+
+class RunCancelledError(RunError):
+    """The call was cancelled."""
+
+    codes = ("cancelled",)
+
+
+def _below(error: type[SkillfoldError]) -> list[type[SkillfoldError]]:
+    return [error, *(found for subclass in error.__subclasses__() for found in _below(subclass))]
+
+
+_CLASSES = {code: error for error in _below(SkillfoldError) for code in error.codes}
 
 
 def from_view(view: str) -> SkillfoldError:
     """Return the error for the engine's JSON; the native module calls it."""
     failure = views.Failure(json.loads(view))
     return _CLASSES.get(failure.error, SkillfoldError)(failure)
+
+
+def from_run(view: str) -> RunError:
+    """Return the error for a script or tool that did not run; the native module calls it."""
+    failure = views.Failure(json.loads(view))
+    error = _CLASSES.get(failure.error, RunError)
+    return (error if issubclass(error, RunError) else RunError)(failure)

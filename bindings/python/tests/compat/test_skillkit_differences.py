@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from compat.pair import Write, manager
+from skillfold import Skills
 
 
 def names(found: Any) -> list[str]:
@@ -374,9 +375,39 @@ def with_script(folder: Path, write: Write) -> None:
     script.write_text('"""Fills in a form."""\nprint(input())\n')
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of what may run is the user's."""
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def allow(folder: Path) -> None:
+    skills = Skills.discover(roots=[folder])
+    skills.reviewer("anna").allow(skills.scripts("pdf"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
+def test_script_runs_only_if_the_user_has_allowed_it(ours: Any, tmp_path: Path, write: Write) -> None:
+    with_script(tmp_path, write)
+    found = manager(ours, tmp_path)
+    [tool] = ours.create_script_tools(found.load_skill("pdf"), found)
+    with pytest.raises(ours.ScriptError, match="not allowed to run"):
+        found.execute_skill_script("pdf", "fill", {})
+    with pytest.raises(Exception, match="not allowed to run"):
+        tool.invoke({"arguments": {}})
+    allow(tmp_path)
+    assert found.execute_skill_script("pdf", "fill", {}).success
+    (tmp_path / "pdf/scripts/fill.py").write_text("print('changed')\n", encoding="utf-8")
+    with pytest.raises(ours.ScriptError, match="changed since"):
+        found.execute_skill_script("pdf", "fill", {})
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
 def test_scripts_run_in_a_box_with_arguments_as_they_are(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
+    allow(tmp_path)
     assert manager(theirs, tmp_path).execute_skill_script("pdf", "fill", {"Page": 1}).stdout == '{"page": 1}\n'
     found = manager(ours, tmp_path)
     result = found.execute_skill_script("pdf", "fill", {"Page": 1})
@@ -391,6 +422,8 @@ def run_script(module: Any, folder: Path, write: Write, text: str, **limits: int
     write(folder, "pdf")
     (folder / "pdf/scripts").mkdir(exist_ok=True)
     (folder / "pdf/scripts/fill.py").write_text(text, encoding="utf-8")
+    if module.package != "skillkit":
+        allow(folder)
     skill = manager(module, folder).load_skill("pdf")
     return module.ScriptExecutor(**limits).execute(Path("scripts/fill.py"), {}, skill.base_directory, skill.metadata)
 

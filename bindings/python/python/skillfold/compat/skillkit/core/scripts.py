@@ -236,7 +236,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 class ScriptExecutor:
-    """Runs scripts in the box. Whoever calls it answers for the script."""
+    """Runs scripts in the sandbox, of skills that the user has allowed."""
 
     def __init__(self, timeout: int = 30, max_output_size: int = 10_000_000, use_cache: bool = False) -> None:  # noqa: FBT001, FBT002
         """Keep the limits."""
