@@ -11,7 +11,8 @@ from ground import PATIENCE, Done, crashed, skill
 
 CHARACTERS = """
     1 7 8 b c d e 1b 1f 7f 80 85 90 9b 9d ad 34f 61c 115f 1160 17b4 180b 180e 200b 200c 200d 200e 200f
-    2028 2029 202a 202d 202e 2060 2062 2066 2067 2069 206a 3164 fe00 fe0f feff ffa0 fff9 fffb 1d173 e0001 e0041 e007f e0100 e01ef
+    2028 2029 202a 202d 202e 2060 2062 2066 2067 2069 206a 2800 3164 e000 fdd0 fe00 fe0f feff ffa0 fff9 fffb fffc 1d173 e0001 e0041 e007f e0100
+    e01ef f0000 10ffff
 """.split()
 # Beside what Unicode says is control, format or a line's end.
 HIDDEN = {
@@ -20,11 +21,16 @@ HIDDEN = {
     0x1160,
     0x17B4,
     0x17B5,
+    0x2800,
     0x3164,
     0xFFA0,
+    0xFFFC,
     *range(0x180B, 0x180F),
     *range(0xFE00, 0xFE10),
+    *range(0xE000, 0xF900),
+    *range(0xFDD0, 0xFDF0),
     *range(0xE0000, 0xE1000),
+    *range(0xF0000, 0x110000),
 }
 
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use skillfold_core::Diagnostic;
-use skillfold_core::author::fix;
+use skillfold_core::author::{fix, is_fixable, lint};
 use skillfold_core::read::{Profile, parse};
 
 /// Returns the frontmatter as it is corrected, and the codes of what is gone and of what is left.
@@ -42,6 +42,22 @@ fn spec(fields: &str) -> String {
         &format!("---\nname: a\ndescription: b\n{fields}\n---\nBody\n"),
         Profile::Spec,
     )
+}
+
+#[test]
+fn what_is_only_too_long_needs_no_trial_and_everything_else_does() {
+    let findings = |fields: &str| {
+        let text = format!("---\nname: a\n{fields}\n---\nBody\n");
+        let findings = lint(text.as_bytes(), "a", Profile::Lenient);
+        assert!(!findings.is_empty(), "{fields}");
+        findings
+    };
+    let long = format!("description: {}", "word ".repeat(5_000));
+    assert!(!is_fixable(&findings(&long)));
+    assert!(is_fixable(&findings(&format!(
+        "{long}\nAllowed_Tools: Bash"
+    ))));
+    assert!(is_fixable(&findings("description: Use when: asked")));
 }
 
 #[test]
