@@ -56,7 +56,7 @@ pub(crate) fn run_script(
         let skill = Folder::new(name).map_err(|_| invalid(name, "It is no folder of a skill"))?;
         let copy = SkillCopy::read(&source, &skill)?;
         let known = AllowedSkills::load(&Environment::from_process(parent)?);
-        if known.find(copy.content_digest(), Some(&folder)).is_none() {
+        if known.find(copy.content_digest(), &folder).is_none() {
             return Err(Error::refused(name, Refusal::NotAllowed, NOT_ALLOWED).into());
         }
         let path: ResourcePath = script
