@@ -133,8 +133,7 @@ impl CheckTarget {
         if self.root.scope() == Scope::Project {
             return Some(environment.project().to_owned());
         }
-        self.within_root(environment)
-            .or_else(|| Some(real_path(&self.file())?.parent()?.to_owned()))
+        self.within_root(environment).or_else(|| self.real_folder())
     }
 
     fn is_inside(&self, folder: &Path) -> bool {
@@ -218,6 +217,11 @@ impl CheckTarget {
         let folder =
             folder.unwrap_or_else(|| Path::new(self.root.label()).join(self.folder.path()));
         folder.join(SKILL_FILE)
+    }
+
+    /// Returns the skill's folder after links are resolved: whoever names it can have the file fixed.
+    pub fn real_folder(&self) -> Option<PathBuf> {
+        Some(real_path(&self.file())?.parent()?.to_owned())
     }
 
     fn read(&self, limits: &Limits) -> Result<FileBytes, Error> {

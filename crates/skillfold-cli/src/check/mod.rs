@@ -1,5 +1,6 @@
 //! `skillfold check`
 
+mod fixable;
 mod place;
 
 mod summary;
@@ -12,7 +13,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::author::{fix, is_fixable};
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::read::{Profile, ReadOptions};
 use skillfold::core::source::{LinkPolicy, SKILL_FILE, progress};
@@ -20,6 +20,7 @@ use skillfold::core::{Error, Limits};
 use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 
+use self::fixable::Fixable;
 use self::human::HumanReport;
 use crate::arguments::{Check, Format, Global, ProfileName};
 use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
@@ -72,8 +73,8 @@ fn check(
     for (number, (target, scope)) in targets.into_iter().enumerate() {
         progress::report("checking", number, total);
         if let Some(checked) = results.add(&target, &scope, options, profile) {
-            if matches!(report, Report::Human(_)) && !options.fix && options.only.is_empty() {
-                results.fixable += count_fixable(&checked, profile);
+            if options.fix || matches!(report, Report::Human(_)) && options.only.is_empty() {
+                results.fixable.add(&target, &scope, &checked, profile);
             }
             report.add(checked, environment, output)?;
         }
@@ -85,12 +86,7 @@ fn check(
     if is_summary {
         output.say("`--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill");
     }
-    if results.out_of_scope > 0 {
-        let skills = pluralize(results.out_of_scope, "skill", "skills");
-        output.say(format!(
-            "{skills} elsewhere could be fixed; name them to fix them"
-        ));
-    }
+    results.fixable.say_elsewhere(environment, output);
     for error in &results.failed {
         say_error(output, &error.with_cause(), Some(error.hint()));
     }
@@ -182,12 +178,9 @@ impl FixScope {
 #[derive(Default)]
 struct CheckResults {
     counts: CheckSummary,
-    /// Findings that `--fix` would correct.
-    fixable: usize,
+    fixable: Fixable,
     /// What could not be read or written.
     failed: Vec<Error>,
-    /// Skills that would be fixed if they were named.
-    out_of_scope: usize,
 }
 
 impl CheckResults {
@@ -220,10 +213,6 @@ impl CheckResults {
                 .findings
                 .retain(|finding| options.only.contains(&finding.code));
         }
-        let is_out_of_scope = options.fix && matches!(scope, FixScope::CheckOnly);
-        if is_out_of_scope && count_fixable(&checked, profile) > 0 {
-            self.out_of_scope += 1;
-        }
         self.counts.files += 1;
         self.counts.errors += checked.count(Severity::Error);
         self.counts.warnings += checked.count(Severity::Warning);
@@ -255,7 +244,7 @@ impl CheckResults {
             [] => format!("{files}, nothing to report"),
             found => format!("{files}: {}", found.join(", ")),
         };
-        match self.fixable {
+        match self.fixable.here {
             _ if options.fix && self.failed.is_empty() => {
                 format!("{text}; {} fixed", counts.fixed)
             }
@@ -336,19 +325,4 @@ fn targets_in_path(
         return Err(Error::not_found(Path::new(named).join(SKILL_FILE).to_string_lossy()).into());
     }
     Ok(found)
-}
-
-/// Maximum bytes of a file for which the fixable findings are counted.
-const MAX_FIX_TRIAL_BYTES: usize = 1 << 20;
-
-/// Returns how many findings `--fix` would correct.
-fn count_fixable(checked: &CheckedSkill, profile: Profile) -> usize {
-    if !is_fixable(&checked.findings) || checked.text.len() > MAX_FIX_TRIAL_BYTES {
-        return 0;
-    }
-    let folder = checked.file.parent().and_then(Path::file_name);
-    let folder = folder
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    fix(checked.text.as_bytes(), &folder, profile).fixed.len()
 }

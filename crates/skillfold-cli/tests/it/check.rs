@@ -168,10 +168,10 @@ fn fix_without_a_name_stays_in_the_project() {
     ];
     // Links of a project that nobody trusts are not followed at all.
     let shown = world.run(&["check", "--fix", "--trust-project"]);
-    assert!(
-        shown.contains("2 skills elsewhere could be fixed"),
-        "{shown}"
-    );
+    for named in ["~/.agents/skills/mail", "ROOT/elsewhere"] {
+        let said = format!("`skillfold check {named} --fix` fixes 2 in 1 skill elsewhere");
+        assert!(shown.contains(&said), "{shown}");
+    }
     assert_eq!(
         before,
         [
@@ -180,10 +180,8 @@ fn fix_without_a_name_stays_in_the_project() {
         ]
     );
     let shown = world.run(&["check", "--fix", "--trust-project", "."]);
-    assert!(
-        shown.contains("1 skill elsewhere could be fixed"),
-        "{shown}"
-    );
+    let said = "`skillfold check ROOT/elsewhere --fix` fixes 2 in 1 skill elsewhere";
+    assert!(shown.contains(said), "{shown}");
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
     // A link of a project leads nowhere that is written, whatever names it.
     for named in ["elsewhere", ".agents/skills/elsewhere"] {
@@ -480,4 +478,27 @@ fn many_links_out_of_one_skill_do_not_bury_the_error_of_another() {
     ! `--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill
     exit 1
     ");
+}
+
+#[test]
+fn what_fix_would_correct_is_what_it_corrects() {
+    let world = World::new("//- app/README.md\n");
+    for name in ["mail", "notes"] {
+        let text = skill(name, "Far: away");
+        world.write(&format!(
+            "\n//- person/.agents/skills/{name}/SKILL.md\n{text}"
+        ));
+    }
+    let said = "! `skillfold check ~/.agents/skills --fix` fixes 4 in 2 skills elsewhere\n";
+    for arguments in [&["check"][..], &["check", "--fix"]] {
+        let shown = world.run(arguments);
+        assert!(shown.contains(said), "{shown}");
+        assert!(!shown.contains("`--fix` fixes"), "{shown}");
+    }
+    let folder = world.path("person/.agents/skills");
+    let shown = world.run(&["check", "--fix", folder.to_str().unwrap()]);
+    assert!(
+        shown.contains("! 2 skills, nothing to report; 4 fixed\n"),
+        "{shown}"
+    );
 }

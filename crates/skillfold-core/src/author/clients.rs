@@ -157,6 +157,7 @@ const ALL: &[ClientField] = &[
     top_field("hooks", Mapping, &["Claude Code", "Qwen Code"]),
     top_field("model", Text, &["Claude Code", "Qwen Code", "Skillfold"]),
     top_field("paths", List, &["Claude Code", "Qwen Code"]),
+    top_field("permissions", Mapping, SKILLFOLD_ONLY),
     top_field("priority", Any, &["Qwen Code"]),
     top_field("scripts", Any, SKILLFOLD_ONLY),
     top_field("shell", Text, &["Claude Code"]),
