@@ -1,6 +1,7 @@
 //! The diff of a configuration, without what is secret in it.
 //!
-//! Configurations contain keys and passwords. Of the text that was there before, only names and punctuation are shown.
+//! Configurations contain keys and passwords. Of the text that was there before, only names and punctuation are shown, and
+//! what `setup` wrote itself.
 
 use std::collections::BTreeSet;
 
@@ -57,8 +58,12 @@ pub(crate) fn diff_lines(plan: &SetupPlan) -> Vec<(DiffPart, String)> {
         for change in hunk.iter_changes() {
             let tag = change.tag();
             let line = change.value().trim_end_matches(['\r', '\n']);
-            let is_new = |token: &str| tag == ChangeTag::Insert && !old.contains(token);
-            let line = shorten(&mask(line, &names, is_new));
+            let is_shown = |token: &str| match tag {
+                ChangeTag::Insert => !old.contains(token),
+                ChangeTag::Delete => is_own(token, plan.own_values()),
+                ChangeTag::Equal => false,
+            };
+            let line = shorten(&mask(line, &names, is_shown));
             lines.push((DiffPart::Line(tag), format!("{tag}{line}")));
             if change.missing_newline() {
                 lines.push((DiffPart::Hunk, "\\ No newline at end of file".to_owned()));
@@ -68,9 +73,15 @@ pub(crate) fn diff_lines(plan: &SetupPlan) -> Vec<(DiffPart, String)> {
     lines
 }
 
-/// Hides all of a line of JSON, TOML or YAML but punctuation, what is new, and names of values. Whether a word is a name the
-/// parser has said: a line alone does not, as it may be a part of a longer text.
-fn mask(line: &str, names: &BTreeSet<String>, is_new: impl Fn(&str) -> bool) -> String {
+/// Returns whether a value is one that `setup` wrote.
+fn is_own(token: &str, own: &BTreeSet<String>) -> bool {
+    let text = serde_json::from_str::<String>(token);
+    own.contains(&text.unwrap_or_else(|_| token.trim_matches(['"', '\'']).to_owned()))
+}
+
+/// Hides all of a line of JSON, TOML or YAML but punctuation, values that may be shown, and names of values. Whether a word is
+/// a name the parser has said: a line alone does not, as it may be a part of a longer text.
+fn mask(line: &str, names: &BTreeSet<String>, is_shown: impl Fn(&str) -> bool) -> String {
     let mut masked = String::new();
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
@@ -82,7 +93,7 @@ fn mask(line: &str, names: &BTreeSet<String>, is_new: impl Fn(&str) -> bool) -> 
         }
         let (token, after) = rest.split_at(length);
         let is_name = names.contains(token.trim_matches(['"', '\'']));
-        if is_name && is_followed_by_value(after) || is_new(token) {
+        if is_name && is_followed_by_value(after) || is_shown(token) {
             masked.push_str(token);
         } else if !masked.trim_end().ends_with(MASK) {
             masked.push_str(MASK);

@@ -116,6 +116,17 @@ pub(crate) fn has_other_hook(entry: &Value) -> bool {
     !commands(entry).into_iter().all(is_our_command)
 }
 
+/// Returns the program of our hook in an entry, if it is a path alone: variables set before it may be secret.
+pub(crate) fn hook_command(entry: &Value) -> Option<String> {
+    let ours = commands(entry).into_iter().find(|it| is_our_command(it))?;
+    let (word, _) = ours.split_once(COMMAND_MARK)?;
+    let path = match word.strip_prefix(['\'', '"']) {
+        Some(rest) => rest.strip_suffix(['\'', '"'])?.replace(r"'\''", "'"),
+        None => word.to_owned(),
+    };
+    (shell_word(&path) == word).then_some(path)
+}
+
 fn is_our_command(command: &str) -> bool {
     command.contains("skillfold") && command.contains(COMMAND_MARK)
 }

@@ -12,7 +12,7 @@ use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
 use crate::client::{Client, ClientFile, Format};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
-use crate::hook::{HOOKS_KEY, has_other_hook, is_our_hook};
+use crate::hook::{HOOKS_KEY, has_other_hook, hook_command, is_our_hook};
 use crate::record::{Added, Record};
 use crate::{json, record, toml, yaml};
 
@@ -61,6 +61,8 @@ pub struct SetupPlan {
     record: Option<Record>,
     /// Whether it is about the hook, which needs no record.
     is_hook: bool,
+    /// The values that `setup` wrote and this plan removes.
+    own_values: BTreeSet<String>,
 }
 
 impl SetupPlan {
@@ -119,10 +121,13 @@ impl SetupPlan {
         else {
             return Ok(plan);
         };
-        plan.change = if is_ours(existing) {
-            SetupChange::Removed
-        } else {
-            SetupChange::RemovedOther
+        plan.change = match our_command(existing) {
+            Some(command) => {
+                let entry = client.entry(file, command).value();
+                collect_values(&entry, &mut plan.own_values);
+                SetupChange::Removed
+            }
+            None => SetupChange::RemovedOther,
         };
         let is_good = |after: &str| {
             parse(client, after).is_ok_and(|left| {
@@ -184,6 +189,7 @@ impl SetupPlan {
             change: SetupChange::Nothing,
             record: None,
             is_hook: false,
+            own_values: BTreeSet::new(),
         })
     }
 
@@ -247,6 +253,11 @@ impl SetupPlan {
         for (event, _) in client.hook_entries("") {
             plan.check_groups(&before, event)?;
             let value = plan.with_location(json::value(&text))?;
+            let ours = hook_items(&value, event).iter();
+            for command in ours.filter_map(hook_command) {
+                let entries = client.hook_entries(&command).into_iter();
+                entries.for_each(|(_, entry)| collect_values(&entry, &mut plan.own_values));
+            }
             for index in our_indices(&value, event) {
                 text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
                 plan.change = SetupChange::Removed;
@@ -324,6 +335,11 @@ impl SetupPlan {
             collect_names(&value, &mut names);
         }
         names
+    }
+
+    /// Returns the values in the current file that `setup` wrote and the plan removes. None of them is secret.
+    pub fn own_values(&self) -> &BTreeSet<String> {
+        &self.own_values
     }
 
     /// Returns the text of the file after the change; `None` if the file is removed.
@@ -433,6 +449,15 @@ fn collect_names(value: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
+fn collect_values(value: &Value, values: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|it| collect_values(it, values)),
+        Value::Array(items) => items.iter().for_each(|it| collect_values(it, values)),
+        Value::String(text) => _ = values.insert(text.clone()),
+        other => _ = values.insert(other.to_string()),
+    }
+}
+
 /// Returns the hooks of an event.
 fn hook_items<'v>(value: &'v Value, event: &str) -> &'v [Value] {
     let items = value.get(HOOKS_KEY).and_then(|hooks| hooks.get(event));
@@ -523,16 +548,16 @@ fn parse(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     }
 }
 
-/// Returns whether an entry starts this program, from any path.
-fn is_ours(entry: &Value) -> bool {
+/// Returns the command of an entry that starts this program, from any path.
+fn our_command(entry: &Value) -> Option<&str> {
     let command = entry.get("command").or_else(|| entry.get("cmd"));
     let command = match command {
         Some(Value::Array(words)) => words.first(),
         other => other,
     };
-    let command = command.and_then(Value::as_str).unwrap_or_default();
+    let command = command.and_then(Value::as_str)?;
     let stem = Path::new(command).file_stem();
-    stem.is_some_and(|stem| stem == NAME)
+    stem.is_some_and(|stem| stem == NAME).then_some(command)
 }
 
 /// Returns the text that was inserted to get from `before` to `after`, if the difference is one insertion.
