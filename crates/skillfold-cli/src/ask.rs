@@ -33,19 +33,35 @@ pub(crate) fn ask_secret(question: &str, output: &mut Output) -> io::Result<Opti
     typed
 }
 
-/// Asks a question on the terminal. Everything but a clear yes is a no.
-pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
+/// Asks for a line on the terminal. `None` without a terminal, or if nothing is typed.
+pub(crate) fn ask_line(question: &str, output: &mut Output) -> Option<String> {
     if !can_ask() {
-        return Answer::NoTerminal;
+        return None;
     }
-    output.say_inline(format!("{question} [y/N] "));
+    output.say_inline(question);
     let mut line = String::new();
     let read = io::Read::take(io::stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
     if !line.ends_with('\n') {
         output.say("");
     }
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" if read.is_ok() => Answer::Yes,
-        _ => Answer::No,
+    let typed = line.trim();
+    (read.is_ok() && !typed.is_empty()).then(|| typed.to_owned())
+}
+
+/// Asks a question on the terminal. Everything but a clear yes is a no.
+pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
+    if !can_ask() {
+        return Answer::NoTerminal;
     }
+    let answer = ask_line(&format!("{question} [y/N] "), output).unwrap_or_default();
+    if is_yes(&answer) {
+        Answer::Yes
+    } else {
+        Answer::No
+    }
+}
+
+/// Returns whether an answer is a clear yes.
+pub(crate) fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -155,13 +155,14 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
     let why = match &query.matched {
         Some(query_match) => {
             let what = match query_match.outcome {
-                "no_room" => "; its instructions do not fit the budget",
-                "later" => "; others came first",
-                "failed" => "; its instructions could not be loaded",
+                "suggested" => "only suggested, its instructions were not given: ",
+                "no_room" => "its instructions do not fit the budget: ",
+                "later" => "others came first: ",
+                "failed" => "its instructions could not be loaded: ",
                 _ => "",
             };
             format!(
-                "{} `{}`{what}",
+                "{what}{} `{}`",
                 query_match.signal.as_str(),
                 visible(&query_match.evidence)
             )

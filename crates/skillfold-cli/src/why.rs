@@ -11,6 +11,7 @@ use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, U
 use skillfold::{HookPrompt, HookPromptSkill, Skills};
 
 use crate::arguments::{self, Global};
+use crate::ask::ask_line;
 use crate::choose;
 use crate::failure::Failure;
 use crate::host;
@@ -37,7 +38,6 @@ pub(crate) fn run(
     if let Some(number) = options.last {
         return show_last(global, number.get().into(), options.numbers, output);
     }
-    let request = options.request.as_deref().unwrap_or_default();
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
     let mut session = skills.session(policy, ContextLifetime::History);
@@ -53,6 +53,14 @@ pub(crate) fn run(
         ids.push(choose::skill_id(named, &skills.catalog(), output)?);
     }
     let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
+    let asked;
+    let request = match &options.request {
+        Some(request) => request,
+        None => {
+            asked = ask_line("For which request? ", output).ok_or(Failure::Interrupted)?;
+            &asked
+        }
+    };
     let mut explanation = session.why(request, &ids)?;
     if explanation.turn.decisions.is_empty() && options.skill.is_empty() {
         // Nothing was chosen: say how far the nearest skills were from it.
@@ -101,11 +109,15 @@ fn print(why: &Why, is_unasked: bool, numbers: bool, output: &mut Output) -> Res
         }
     }
     say_unread(why.unread, why.unread_by_patterns, output);
+    let tier = match &*why.matched {
+        [] => String::new(),
+        _ => format!("tier {}, ", why.tier),
+    };
     output.say(paint(
         DIM,
         format!(
-            "{} mode, tier {}, {} tokens ({})",
-            why.mode, why.tier, why.added_tokens, why.counted_by
+            "{} mode, {tier}{} tokens ({})",
+            why.mode, why.added_tokens, why.counted_by
         ),
     ));
     Ok(())
@@ -229,11 +241,11 @@ fn distance_text(unmatched: &Unmatched) -> Option<String> {
     let enough = unmatched.enough_words.iter();
     let enough: Vec<_> = enough.map(|word| format!("`{}`", quote(word))).collect();
     let words = match &*enough {
-        [] => "no three words of its own would be enough".to_owned(),
-        [word] => format!("with {word} in the request it would be chosen"),
+        [] => "its name in the request would select it".to_owned(),
+        [word] => format!("{word} in the request would select it"),
         [words @ .., last] => {
             let words = words.join(", ");
-            format!("with {words} and {last} in the request it would be chosen")
+            format!("{words} and {last} in the request would select it")
         }
     };
     Some(format!(

@@ -253,44 +253,75 @@ fn place(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<(usize
     Some((rank, found[rank].confidence))
 }
 
-/// Returns the fewest words of a skill that make it the first result with the confidence that it needs. Each round adds
-/// the word that helps most.
+/// Returns a few words of a skill that make it the first result with the confidence that it needs: of its name, or else one
+/// of its description. The rare words of a description help most, but several of them are what nobody would say.
 fn enough_words(
     finder: &dyn Finder,
     entry: &Entry<'_>,
     message: &str,
     needed: f32,
 ) -> Vec<Box<str>> {
+    let texts = [entry.id(), entry.manifest().description()];
+    let fewest = |texts: &[&str], limit| {
+        let candidates = candidate_words(texts, message);
+        fewest_words(finder, entry, message, candidates, needed, limit)
+    };
+    let of_name = fewest(&texts[..1], MAX_ENOUGH_WORDS);
+    if of_name.is_empty() {
+        fewest(&texts, 1)
+    } else {
+        of_name
+    }
+}
+
+/// Returns the fewest of the candidates that are enough. Each round takes the first word that is, or else adds the word that
+/// helps most.
+fn fewest_words(
+    finder: &dyn Finder,
+    entry: &Entry<'_>,
+    message: &str,
+    mut candidates: Vec<Box<str>>,
+    needed: f32,
+    limit: usize,
+) -> Vec<Box<str>> {
     let mut message = message.to_owned();
-    let mut candidates = candidate_words(entry, &message);
     let mut words: Vec<Box<str>> = Vec::new();
-    while words.len() < MAX_ENOUGH_WORDS {
-        let tries = candidates.iter().enumerate().filter_map(|(index, word)| {
-            let (rank, confidence) = place(finder, entry, &format!("{message} {word}"))?;
-            Some((index, rank, confidence))
-        });
-        let best = tries.max_by(|(_, rank, confidence), (_, other_rank, other_confidence)| {
-            let by_rank = other_rank.cmp(rank);
-            by_rank.then(confidence.total_cmp(other_confidence))
-        });
+    while words.len() < limit {
+        let is_enough = |rank: usize, confidence: f32| rank == 0 && confidence >= needed;
+        let mut best: Option<(usize, usize, f32)> = None;
+        for (index, word) in candidates.iter().enumerate() {
+            let found = place(finder, entry, &format!("{message} {word}"));
+            let Some((rank, confidence)) = found else {
+                continue;
+            };
+            let is_better = |(_, best_rank, best_confidence): (usize, usize, f32)| {
+                (rank, -confidence) < (best_rank, -best_confidence)
+            };
+            if best.is_none_or(is_better) {
+                best = Some((index, rank, confidence));
+            }
+            if is_enough(rank, confidence) {
+                best = Some((index, rank, confidence));
+                break;
+            }
+        }
         let Some((index, rank, confidence)) = best else {
             return Vec::new();
         };
         let word = candidates.remove(index);
         message = format!("{message} {word}");
         words.push(word);
-        if rank == 0 && confidence >= needed {
+        if is_enough(rank, confidence) {
             return words;
         }
     }
     Vec::new()
 }
 
-/// Returns words of a skill's name and description that say what it is about and are not in the message.
-fn candidate_words(entry: &Entry<'_>, message: &str) -> Vec<Box<str>> {
-    let texts = [entry.id(), entry.manifest().description()];
+/// Returns words of a skill's texts that say what it is about and are not in the message.
+fn candidate_words(texts: &[&str], message: &str) -> Vec<Box<str>> {
     let mut seen: HashSet<String> = words_of(message).collect();
-    let words = texts.into_iter().flat_map(words_of);
+    let words = texts.iter().flat_map(|text| words_of(text));
     words
         .filter(|word| !word.is_empty() && !is_common_word(word) && seen.insert(word.clone()))
         .take(MAX_TRIED_WORDS)

@@ -181,8 +181,8 @@ pub(crate) struct Compose {
 
 #[derive(Args, Debug)]
 pub(crate) struct Why {
-    /// The latest message of the user
-    #[arg(required_unless_present = "last")]
+    /// The latest message of the user; with `--skill` alone, you type it on the terminal
+    #[arg(required_unless_present_any = ["last", "skill"])]
     pub(crate) request: Option<String>,
     /// Explain why this skill would not be chosen: its id, name or folder name; without it, you choose one on the
     /// terminal

@@ -238,3 +238,24 @@ fn evaluations_behind_a_link_or_too_large_are_reported() {
     exit 1
     ");
 }
+
+#[test]
+fn suggested_skill_counts_as_missed_and_is_said_to_be_suggested() {
+    let world = World::new(
+        r#"
+        //- person/.agents/skills/changelog/SKILL.md
+        ---
+        name: changelog
+        description: Keeps the changelog. Use when users see a change, or before a release.
+        ---
+        Write one line in CHANGELOG.md.
+        //- person/.agents/skills/changelog/evals/eval_queries.json
+        [{"query": "is the changelog long", "should_trigger": true}]
+        "#,
+    );
+    let shown = world.run(&["test"]);
+    assert!(
+        shown.contains("only suggested, its instructions were not given: search `"),
+        "{shown}"
+    );
+}

@@ -227,3 +227,48 @@ fn trace_that_cannot_be_written_is_a_failure() {
     exit 5
     ");
 }
+
+#[test]
+fn words_of_the_name_are_advised_before_rare_ones_of_the_description() {
+    let world = World::new(
+        "
+        //- person/.agents/skills/systematic-debugging/SKILL.md
+        ---
+        name: systematic-debugging
+        description: Use when encountering any suspicious behaviour, before proposing remedies.
+        ---
+        Find the cause.
+        ",
+    );
+    let shown = world.run(&[
+        "why",
+        "my program misbehaves",
+        "--skill",
+        "systematic-debugging",
+    ]);
+    let mut lines = shown.lines();
+    let advice = lines.find(|line| line.contains("would select it"));
+    let advice = advice.unwrap();
+    assert!(
+        advice.ends_with("; its name in the request would select it"),
+        "{advice}"
+    );
+    let named = world.run(&["why", "use systematic-debugging on my program"]);
+    assert!(named.contains("the request names it"), "{named}");
+    assert!(shown.contains("! hybrid mode, 0 tokens"), "{shown}");
+}
+
+#[test]
+fn request_is_needed_where_nobody_can_type_it() {
+    let world = World::new(TREE);
+    let shown = world.run(&["why", "--skill", "forms"]);
+    assert!(
+        shown.contains("<REQUEST>") && shown.ends_with("exit 2\n"),
+        "{shown}"
+    );
+    let shown = world.run(&["why", "--skill"]);
+    assert!(
+        shown.contains("--skill <ID>") && shown.ends_with("exit 2\n"),
+        "{shown}"
+    );
+}
