@@ -94,10 +94,18 @@ impl Scripts {
 ///
 /// Fails with `not_a_script` if the skill has no such file or no program is known that runs it.
 pub fn script(copy: &SkillCopy, path: &ResourcePath) -> Result<Script, RunError> {
-    let refused = |message, hint| Err(RunError::new(RunErrorKind::NotAScript, message, hint));
+    let refused =
+        |message: String, hint: &str| Err(RunError::new(RunErrorKind::NotAScript, message, hint));
     let Some(bytes) = copy.file(path) else {
-        let hint = "Check the path against the list of the skill's scripts";
-        return refused(format!("The skill has no file `{path}`"), hint);
+        let message = format!("The skill has no file `{path}`");
+        let is_meant = |other: &&ResourcePath| file_name(other) == file_name(path);
+        return match copy.paths().find(is_meant) {
+            Some(meant) => refused(message, &format!("Did you mean `{meant}`?")),
+            None => refused(
+                message,
+                "Check the path against the list of the skill's scripts",
+            ),
+        };
     };
     let interpreters = interpreter::candidates(path, bytes);
     if interpreters.is_empty() {
@@ -108,4 +116,8 @@ pub fn script(copy: &SkillCopy, path: &ResourcePath) -> Result<Script, RunError>
         path: path.clone(),
         interpreters,
     })
+}
+
+fn file_name(path: &ResourcePath) -> &str {
+    path.as_str().rsplit('/').next().unwrap_or_default()
 }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
-use skillfold::run::layers;
+use skillfold::run::{Layer, LayerState, layers};
+use skillfold::store::{Act, Event, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
 use skillfold::{
     AllowedSkill, AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill,
@@ -126,6 +127,7 @@ pub(crate) fn allow(
     }
     show(skill, output)?;
     skill.check_grants().map_err(ScriptError::from)?;
+    show_missing_layers(skills, output)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
     let approval = decision::approve(skills, &skills.store()?, &question, skill.id(), output)?;
     let allowed = skills.allow(skill, &approval)?;
@@ -143,8 +145,10 @@ pub(crate) fn prepare(
         output.say("Nothing to install: its scripts name no packages");
         return Ok(());
     }
+    skill.check_installers().map_err(ScriptError::from)?;
     show(skill, output)?;
     skill.check_grants().map_err(ScriptError::from)?;
+    show_missing_layers(skills, output)?;
     let id = visible(skill.id()).into_owned();
     let question = format!("Install these packages, and let `{id}` run this?");
     let approval = decision::approve(skills, &skills.store()?, &question, &id, output)?;
@@ -236,11 +240,29 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     if asked.is_empty() {
         output.show("  gets its own files, a scratch folder and no network")?;
     }
-    for state in layers().layers {
-        if let Some(why) = &state.missing {
-            let text = format!("  the box lacks {}: {why}", state.layer);
-            output.show(paint(WARN, text))?;
-        }
+    let missing = missing_layers(Layer::is_required);
+    missing.iter().try_for_each(|line| output.show(line))
+}
+
+/// Shows, before the first skill is allowed, which layers this system lacks that no run needs. `skillfold run --box` shows
+/// them at any time.
+fn show_missing_layers(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+    let log = skills.store()?.log()?;
+    let is_allowance = |record: &Record| matches!(&record.event, Event::Started { act, .. } if matches!(act, Act::Allow { .. }));
+    if log.records.iter().any(is_allowance) {
+        return Ok(());
     }
-    Ok(())
+    let missing = missing_layers(|layer| !layer.is_required());
+    missing.iter().try_for_each(|line| output.show(line))
+}
+
+fn missing_layers(is_shown: impl Fn(Layer) -> bool) -> Vec<String> {
+    let states = layers().layers.into_iter();
+    let states = states.filter(|state| is_shown(state.layer));
+    let line = |state: LayerState| {
+        let why = state.missing.as_ref()?;
+        let text = format!("  the sandbox lacks {}: {why}", state.layer);
+        Some(paint(WARN, text))
+    };
+    states.filter_map(line).collect()
 }

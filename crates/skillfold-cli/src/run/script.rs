@@ -127,8 +127,13 @@ fn list(skill: &RunnableSkill, output: &mut Output) -> Result<ExitCode, Failure>
         output.json(Document::Scripts(ScriptList::new(skill)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    allow::show(skill, output)?;
     let id = visible(skill.id());
+    let listed = skill.scripts();
+    if listed.scripts.is_empty() && listed.unusable.is_empty() && skill.toolsets().is_empty() {
+        output.say(format!("`{id}` has no scripts and no tools to run"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    allow::show(skill, output)?;
     match skill.allowed() {
         Some(_) => output.say(format!(
             "{}: `skillfold run {id} SCRIPT`",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::text::ellipsize;
 
@@ -141,6 +142,29 @@ impl<'a> Prepare<'a> {
         self
     }
 
+    /// Returns the digest of everything that decides what is installed: the packages as their file and its lock file name
+    /// them, and the version of Python.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `invalid_dependencies` if the lock file is not understood.
+    pub fn digest(&self) -> Result<Digest, RunError> {
+        let (file, installer) = (&self.dependencies.file, self.dependencies.installer);
+        let python = requires_python(self.copy.file(file).unwrap_or_default());
+        let seen = self.reduced_copy()?.content_digest();
+        let text = format!("{installer}\0{python}\0{seen}");
+        Ok(Digest::sha256(text.as_bytes()))
+    }
+
+    /// Returns whether the installer is there.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `interpreter_missing` without it.
+    pub fn check_installer(&self) -> Result<(), RunError> {
+        self.installer().map(|_| ())
+    }
+
     /// Installs the packages in an empty folder of the host. A box that root starts is an unprivileged user, for whom the
     /// folder must be writable.
     ///
@@ -156,10 +180,7 @@ impl<'a> Prepare<'a> {
         }
         let observer = self.observer.take();
         let (file, copy) = (&self.dependencies.file, self.reduced_copy()?);
-        let (host, program) = match self.dependencies.installer {
-            Installer::Uv => (PYTHON, self.uv()?),
-            Installer::Npm => (NODE, self.npm()?),
-        };
+        let (host, program) = self.installer()?;
         let mut words: Vec<String> = [&*program, folder]
             .map(|path| path.to_string_lossy().into_owned())
             .into();
@@ -256,6 +277,14 @@ impl<'a> Prepare<'a> {
         permissions
             .with_variable("UV_SYSTEM_CERTS", "true")
             .with_variable("UV_NATIVE_TLS", "true")
+    }
+
+    /// Returns what runs the installer, and its program.
+    fn installer(&self) -> Result<(LanguageHost, PathBuf), RunError> {
+        Ok(match self.dependencies.installer {
+            Installer::Uv => (PYTHON, self.uv()?),
+            Installer::Npm => (NODE, self.npm()?),
+        })
     }
 
     fn uv(&self) -> Result<PathBuf, RunError> {

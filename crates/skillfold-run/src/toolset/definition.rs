@@ -42,7 +42,7 @@ impl ToolsetLoader for DefinitionLoader {
         options: &ToolsetOptions,
     ) -> Result<Box<dyn Toolset>, RunError> {
         let invalid = |message: String| {
-            let hint = "Correct the file; docs/toolsets.md has a complete example";
+            let hint = "Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`";
             let message = format!("Tool definitions in `{file}`: {message}");
             RunError::new(RunErrorKind::InvalidToolset, message, hint)
         };

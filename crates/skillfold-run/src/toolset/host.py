@@ -93,6 +93,9 @@ class Tool:
         self.description = field("description") or ""
         self.parameters = field("parameters")
         self.function = field("execute")
+        if inspect.isroutine(tool):
+            example = {"name": tool.__name__, "description": "…", "parameters": EMPTY_SCHEMA}
+            raise TypeError("a function alone is no tool: write %r with \"execute\": %s" % (example, tool.__name__))
         if not isinstance(self.name, str) or not callable(self.function):
             raise TypeError("a tool needs a `name` and a function `execute`: %.200r" % (tool,))
         self.takes_context = takes_two(self.function)

@@ -98,7 +98,7 @@ impl Server {
 
     fn invalid(&self, why: &str) -> RunError {
         let message = format!("Toolset `{}` cannot be loaded: {why}", self.file);
-        let hint = "Correct the file; docs/toolsets.md has a complete example of each kind";
+        let hint = "Correct the file; `skillfold new NAME --toolset` writes one to compare it with";
         RunError::new(RunErrorKind::InvalidToolset, message, hint)
     }
 }

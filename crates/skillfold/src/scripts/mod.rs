@@ -122,8 +122,11 @@ impl Skills {
             packages: Vec::new(),
             copy: Arc::new(copy),
         };
-        let packages = skill.allowed().map(|allowed| allowed.packages.clone());
-        skill.grant_packages(packages.unwrap_or_default())?;
+        let packages = match skill.allowed() {
+            Some(allowed) => allowed.packages.clone(),
+            None => skill.kept_packages(&AllowedSkills::load(environment)),
+        };
+        skill.grant_packages(packages)?;
         Ok(skill)
     }
 
@@ -190,7 +193,7 @@ impl Skills {
                 let prepare = Prepare::new(&skill.copy, &wanted)
                     .with_options(skill.options.clone())
                     .with_observer(&mut observer);
-                let packages = packages::install(environment, skill.digest, &wanted, prepare)?;
+                let packages = packages::install(environment, &wanted, prepare)?;
                 installed.push(packages);
             }
             let mut skill = skill.clone();
@@ -377,6 +380,19 @@ impl RunnableSkill {
         skillfold_run::dependencies(&self.copy, &files)
     }
 
+    /// Returns whether the programs are there that install the packages.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `interpreter_missing` if one is not, and as [`dependencies`](Self::dependencies).
+    pub fn check_installers(&self) -> Result<(), RunError> {
+        for wanted in self.dependencies()? {
+            let prepare = Prepare::new(&self.copy, &wanted).with_options(self.options.clone());
+            prepare.check_installer()?;
+        }
+        Ok(())
+    }
+
     /// Returns the packages that were installed for the skill.
     pub fn packages(&self) -> &[SkillPackages] {
         &self.packages
@@ -395,6 +411,24 @@ impl RunnableSkill {
         } else {
             wanted.requirements
         }
+    }
+
+    /// Returns the packages that were installed when the skill was allowed before, and that it still names in the same way.
+    fn kept_packages(&self, known: &AllowedSkills) -> Vec<SkillPackages> {
+        let before = known.skills.iter();
+        let mut before = before.filter(|skill| Some(&*skill.folder) == self.folder());
+        let (Some(before), Ok(wanted)) = (before.next(), self.dependencies()) else {
+            return Vec::new();
+        };
+        let is_wanted = |packages: &&SkillPackages| {
+            wanted.iter().any(|wanted| {
+                let digest = Prepare::new(&self.copy, wanted).digest();
+                digest.is_ok_and(|digest| packages.is_for(wanted, digest))
+            })
+        };
+        let kept = before.packages.iter().filter(is_wanted);
+        let usable = kept.filter(|packages| packages.folder.is_dir() && packages.granted().is_ok());
+        usable.cloned().collect()
     }
 
     fn grant_packages(&mut self, packages: Vec<SkillPackages>) -> Result<(), Error> {

@@ -58,6 +58,18 @@ impl SkillPackages {
         }
         Ok(Packages::new(file, self.installer, &self.folder))
     }
+
+    /// Returns whether these are the packages that a file names: the folder has the digest of what decided them.
+    pub(super) fn is_for(&self, wanted: &Dependencies, digest: Digest) -> bool {
+        let name = self.folder.file_name().and_then(|name| name.to_str());
+        let start = format!("{}-", hex(digest));
+        let is_named = name.is_some_and(|name| name.starts_with(&start));
+        is_named && self.file == wanted.file.as_str() && self.installer == wanted.installer
+    }
+}
+
+fn hex(digest: Digest) -> String {
+    digest.to_string().trim_start_matches("sha256:").to_owned()
 }
 
 /// Deletes packages, as far as that is possible.
@@ -101,11 +113,10 @@ pub(super) fn delete_left(environment: &Environment, is_used: impl Fn(&Path) -> 
 /// Installs the packages of one file of a skill in a new folder.
 pub(super) fn install(
     environment: &Environment,
-    digest: Digest,
     wanted: &Dependencies,
     prepare: Prepare<'_>,
 ) -> Result<SkillPackages, ScriptError> {
-    let folder = new_folder(environment, digest)?;
+    let folder = new_folder(environment, prepare.digest()?)?;
     let variables = (Prepare::variables().iter())
         .filter_map(|name| Some(((*name).to_owned(), environment.granted_variable(name)?)));
     let installed = prepare.with_variables(variables).install(&folder);
@@ -139,10 +150,9 @@ fn new_folder(environment: &Environment, digest: Digest) -> Result<PathBuf, Erro
     let failed = |error| Error::write(parent.to_string_lossy(), error);
     fs::create_dir_all(&parent).map_err(failed)?;
     set_mode(&parent, 0o700).map_err(failed)?;
-    let digest = digest.to_string();
-    let hex = digest.trim_start_matches("sha256:");
+    let hex = hex(digest);
     for number in 0..MAX_TRIES {
-        let folder = parent.join(format!("{}-{number}", &hex[..hex.len().min(16)]));
+        let folder = parent.join(format!("{hex}-{number}"));
         match fs::create_dir(&folder) {
             Ok(()) => {
                 set_mode(&folder, 0o777).map_err(failed)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use skillfold::core::read::ToolCheck;
 use skillfold::core::{ContextLifetime, Policy, Refusal};
-use skillfold::run::Cancel;
+use skillfold::run::{Cancel, Prepare, SkillCopy};
 use skillfold::store::Approval;
 use skillfold::{AllowedSkills, Environment, Host, Session, Skills, disallow_skill};
 use tempfile::TempDir;
@@ -466,4 +466,50 @@ fn call_that_is_cancelled_ends_and_the_next_one_works() {
         call(&mut session(&skills), "call_skill_tool", wait(0)),
         "waited"
     );
+}
+
+#[test]
+fn edit_of_prose_keeps_packages_and_edit_of_their_names_does_not() {
+    let user = User::new();
+    let script = |package: &str, rest: &str| {
+        let text = format!("# /// script\n# dependencies = ['{package}']\n# ///\n{rest}\n");
+        user.write("scripts/fill.py", &text);
+    };
+    script("six", "import six");
+    let skills = user.skills("on");
+    allow(&skills);
+    // As `--prepare` would have installed them.
+    let copy = SkillCopy::new([(
+        "scripts/fill.py".parse().unwrap(),
+        fs::read(user.home.path().join(".agents/skills/pdf/scripts/fill.py")).unwrap(),
+    )])
+    .unwrap();
+    let wanted = skillfold::run::dependencies(&copy, copy.paths()).unwrap();
+    let digest = Prepare::new(&copy, &wanted[0])
+        .digest()
+        .unwrap()
+        .to_string();
+    let hex = digest.trim_start_matches("sha256:");
+    let data = user.environment().data_folder().unwrap();
+    let folder = data.join(format!("packages/{hex}-0"));
+    fs::create_dir_all(&folder).unwrap();
+    let packages = json!([{
+        "file": "scripts/fill.py", "installer": "uv", "folder": folder, "installed": ["six 1.17.0"]
+    }]);
+    let file = user.environment().allowed_skills().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}packages = '{packages}'\n")).unwrap();
+    let installed = || skills.runnable("pdf").unwrap().packages().len();
+    assert_eq!(installed(), 1);
+    user.write("SKILL.md", &format!("{SKILL}More prose.\n"));
+    script("six", "import six, sys");
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+    assert_eq!(installed(), 1);
+    allow(&skills);
+    assert_eq!(installed(), 1);
+    assert!(folder.is_dir());
+    script("seven", "import seven");
+    assert_eq!(installed(), 0);
+    allow(&skills);
+    assert!(!folder.exists());
 }
