@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
-use skillfold::core::read::ToolCheck;
-use skillfold::core::source::Cursor;
-use skillfold::core::{ContextLifetime, Error, Limits, MemorySource};
+use skillfold::core::read::{RefusedFolder, ToolCheck};
+use skillfold::core::source::{Cursor, SKILL_FILE};
+use skillfold::core::{ContextLifetime, Error, Limits, MemorySource, Scope};
 use skillfold::view::{
     ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
     SkillList, SkillView,
 };
-use skillfold::{CheckTarget, Host};
+use skillfold::{CheckTarget, Host, RootStatus};
 
 use crate::agent::AgentSkills;
 use crate::error::{detached, json, parse, searching};
@@ -81,6 +81,25 @@ impl Skills {
             };
             Ok(Self { skills, in_memory })
         })
+    }
+
+    /// Returns what a program should know after discovery: folders that it named and that are not there, and skills that it
+    /// brings along and that are none.
+    fn warnings(&self) -> Vec<String> {
+        let (report, catalog) = (self.skills.report(), self.skills.catalog());
+        let missing = report.roots.iter().filter_map(|root| match &root.status {
+            RootStatus::Missing(finding) => Some(finding.message.to_string()),
+            _ => None,
+        });
+        let is_bundled =
+            |refused: &&RefusedFolder| catalog.roots()[refused.source].scope() == Scope::Bundled;
+        let refused = catalog.refused().iter().filter(is_bundled).map(|refused| {
+            let why = refused.diagnostics.first();
+            let why = why.map_or("", |finding| &*finding.message);
+            let folder = refused.folder.path();
+            format!("Bundled `{folder}/{SKILL_FILE}` is not a skill: {why}")
+        });
+        missing.chain(refused).collect()
     }
 
     fn for_user(&self) -> Self {

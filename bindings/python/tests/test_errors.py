@@ -25,7 +25,7 @@ def test_an_error_has_a_code_a_hint_and_the_nearest_ids(skills: Skills) -> None:
     assert isinstance(error, LookupError)
     assert (error.code, error.nearest) == ("not_found", ["pdf"])
     assert error.hint == "Check the id against the list of skills"
-    assert str(error) == "There is no skill `pfd`. Check the id against the list of skills"
+    assert str(error) == "There is no skill `pfd`. Did you mean `pdf`?"
 
 
 def test_a_refusal_says_which_rule(skills: Skills) -> None:
@@ -44,6 +44,25 @@ def test_what_is_malformed_is_a_value_error(skills: Skills) -> None:
 def test_a_skill_that_cannot_be_read_is_unreadable_or_not_found(tmp_path: Path) -> None:
     with pytest.raises(skillfold.SkillfoldError):
         Skills.discover(tmp_path, bundled=tmp_path / "nowhere", home=tmp_path)
+
+
+def test_a_handle_is_made_by_discovery() -> None:
+    with pytest.raises(TypeError, match=r"Use `Skills\.discover`"):
+        Skills()
+
+
+def test_what_is_not_found_at_discovery_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    broken = {**FILES, "broken/SKILL.md": "no frontmatter"}
+    found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
+    assert found.ids() == ["pdf"]
+    missing, refused = (record.getMessage() for record in caplog.records)
+    assert missing.startswith("Root does not exist")
+    assert refused.startswith("Bundled `broken/SKILL.md` is not a skill: ")
+
+
+def test_a_setting_of_another_type_names_it(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="not `dict`"):
+        Skills.discover(tmp_path, settings={"style": {}}, home=tmp_path)  # type: ignore[dict-item]
 
 
 def test_errors_can_be_pickled(skills: Skills) -> None:

@@ -43,7 +43,7 @@ def _read(message: Any) -> tuple[str, str]:  # noqa: ANN401
         return str(message[0]).lower(), _text(message[1])
     role = _role(message)
     if not role:
-        what = f"A message is a text, or has a role and content; this is a {type(message).__name__}"
+        what = f"A message is a text, or has a role and content, not `{type(message).__name__}`"
         raise TypeError(what)
     contents = (_field(message, name) for name in ("content", "parts", "text"))
     return role, next((text for content in contents if (text := _text(content))), "")

@@ -61,7 +61,7 @@ def _setting(key: str, value: Setting) -> tuple[str, str]:
     if isinstance(value, (str, int)):
         return key, str(value)
     if not isinstance(value, (list, tuple)):
-        what = f"Setting `{key}` is a text, a number, a switch or a list; this is a {type(value).__name__}"
+        what = f"Setting `{key}` is a text, a number, a switch or a list, not `{type(value).__name__}`"
         raise TypeError(what)
     return key, (os.pathsep if key in _PATH_LISTS else ",").join(value)
 
@@ -224,9 +224,9 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     __slots__ = ("_watcher",)
 
-    def __init__(self, native: _skillfold.Skills) -> None:
+    def __init__(self, native: _skillfold.Skills | None = None) -> None:
         """Wrap the native handle; use `Skills.discover`."""
-        if not isinstance(native, _skillfold.Skills):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(native, _skillfold.Skills):
             message = "Use `Skills.discover`"
             raise TypeError(message)
         super().__init__(native)
@@ -266,6 +266,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             home: Replaces the person's home. With it or `environ`, no variable of the process is read.
             environ: Replaces the variables of the process.
 
+        A root that does not exist, and a bundled skill that cannot be read, are logged as warnings.
         """
         files, folder = _bundled(bundled)
         replaced = None
@@ -288,7 +289,10 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             "has_cache": cache,
             "is_lenient": lenient,
         }
-        return cls(_skillfold.Skills.discover(options))
+        native = _skillfold.Skills.discover(options)
+        for warning in native.warnings():
+            logger.warning("%s", warning)
+        return cls(native)
 
     @classmethod
     async def adiscover(cls, directory: Path = ".", **options: Unpack[DiscoverOptions]) -> Skills:

@@ -70,8 +70,9 @@ class SkillfoldError(Exception):
         return self.failure.nearest
 
     def __str__(self) -> str:
-        hint = self.failure.hint
-        return f"{self.failure.message}. {hint}" if hint else self.failure.message
+        nearest = ", ".join(f"`{skill_id}`" for skill_id in self.nearest)
+        parts = [self.failure.message, f"Did you mean {nearest}?" if nearest else self.failure.hint]
+        return ". ".join(part for part in parts if part)
 
 
 class NotFoundError(SkillfoldError, LookupError):
