@@ -102,7 +102,7 @@ fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error
     let matches = command.try_get_matches_from_mut(words)?;
     let arguments = Arguments::from_arg_matches(&matches);
     let arguments = arguments.map_err(|error| error.format(&mut command))?;
-    let unnamed = arguments.command.as_ref().and_then(Command::unnamed_skill);
+    let unnamed = (arguments.command.as_ref()).and_then(Command::unnamed_argument);
     match unnamed {
         Some((name, argument)) if !ask::can_ask() => {
             Err(missing_argument(&mut command, name, argument))
@@ -153,6 +153,13 @@ fn refuse(error: &clap::Error) -> ExitCode {
             let hint = help::instead_of(word, parent.as_deref()).unwrap_or(list);
             format!("{head}{}: {hint}\n", paint(DIM, "hint"))
         }
+        (ErrorKind::UnknownArgument, _)
+            if first_command(std::env::args_os()).as_deref() == Some("run") =>
+        {
+            let hint = "Put the script's own arguments after `--`, such as `-- form.json`";
+            let shown = error.render().ansi().to_string();
+            format!("{}\n{}: {hint}\n", shown.trim_end(), paint(DIM, "hint"))
+        }
         _ => error.render().ansi().to_string(),
     };
     let _ = write!(anstream::stderr(), "{}", printable(&message));
@@ -187,6 +194,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
         Command::Accept(options) => accept::run(global, options, output),
+        Command::Propose(options) => improve::propose::run(global, options, output),
         Command::Proposals(options) => improve::proposals::run(global, options, output),
         Command::Review => improve::review::run(global, output),
         Command::Approve(options) => improve::decide::approve(global, options, output),

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, WrittenFile};
-use skillfold::{SkillLocation, scaffold};
+use skillfold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};
 
-use crate::arguments::{Global, New};
+use crate::arguments::{Global, LanguageName, New};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{Output, display_path};
@@ -25,7 +25,13 @@ pub(crate) fn run(
         None if options.user => SkillLocation::User,
         None => SkillLocation::Project,
     };
-    let path = scaffold(&environment, &location, &options.name, &options.description)?;
+    let mut skill = NewSkill::new(&options.name, &options.description);
+    skill.triggers.clone_from(&options.trigger);
+    skill.toolset = options.toolset.map(|language| match language {
+        LanguageName::Python => ToolsetLanguage::Python,
+        LanguageName::Javascript => ToolsetLanguage::JavaScript,
+    });
+    let path = scaffold(&environment, &location, &skill)?;
     if output.is_json() {
         if options.trust {
             trust::offer(&environment, Some(&path), true, output)?;
@@ -40,6 +46,12 @@ pub(crate) fn run(
         relative.ok().filter(|_| is_here).unwrap_or(&path),
     ))?;
     output.say("Write the agent's instructions in it, then run `skillfold check`");
+    if skill.toolset.is_some() {
+        let name = &skill.name;
+        output.say(format!(
+            "Its toolset is in `toolsets` beside it; `skillfold allow {name}` lets it run"
+        ));
+    }
     if location == SkillLocation::Project {
         trust::offer(&environment, Some(&path), options.trust, output)?;
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use skillfold::core::Entry;
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
+use skillfold::core::read::Triggers;
 use skillfold::view::{Document, SkillView};
 
 use crate::arguments::{Global, Show};
@@ -76,6 +77,9 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     row("tools", list(&view.allowed_tools))?;
     row("tags", list(&view.record.tags))?;
     row("requires", list(&view.requires))?;
+    let triggers = entry.manifest().triggers();
+    row("triggers", triggers.and_then(trigger_text))?;
+    row("toolsets", list(&view.toolsets))?;
     row("shadows", list(&view.shadows))?;
     row(
         "for a person",
@@ -88,6 +92,31 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
         output.line("")?;
     }
     print_findings(all, "", output)
+}
+
+/// Returns the triggers of a skill, each kind with its name.
+fn trigger_text(triggers: &Triggers) -> Option<String> {
+    let kinds: Vec<(&str, &[Box<str>])> = match triggers {
+        Triggers::Flat(texts) => vec![("", texts)],
+        Triggers::Structured {
+            keywords,
+            verbs,
+            patterns,
+        } => vec![
+            ("keywords ", keywords),
+            ("verbs ", verbs),
+            ("patterns ", patterns),
+        ],
+        _ => Vec::new(),
+    };
+    let kinds = kinds.into_iter().filter(|(_, texts)| !texts.is_empty());
+    let kinds: Vec<_> = kinds
+        .map(|(kind, texts)| {
+            let texts: Vec<_> = texts.iter().map(|text| format!("`{text}`")).collect();
+            format!("{kind}{}", texts.join(", "))
+        })
+        .collect();
+    (!kinds.is_empty()).then(|| kinds.join("; "))
 }
 
 /// Returns the status of a skill, and what shadows it.

@@ -143,7 +143,7 @@ pub use pins::Pins;
 pub use root_cache::RootCache;
 pub use roots::{FOLDERS, RootStatus, SearchedRoot};
 #[cfg(feature = "store")]
-pub use scaffold::{SkillLocation, scaffold};
+pub use scaffold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};
 #[cfg(feature = "run")]
 pub use scripts::{
     AllowedSkill, AllowedSkills, AskedPermissions, RunnableSkill, ScriptError, SkillPackages,

@@ -1,6 +1,6 @@
 //! Creates new skills that conform to the specification.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use skillfold_core::Error;
 use skillfold_core::author::{BODY_PLACEHOLDER, lint};
@@ -26,17 +26,53 @@ pub enum SkillLocation {
     Folder(PathBuf),
 }
 
-/// Creates a new skill that conforms to the specification, and returns the path of its `SKILL.md`. Existing files are
-/// never overwritten.
+/// The language of a new skill's toolset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolsetLanguage {
+    /// Python.
+    Python,
+    /// JavaScript, which Node runs.
+    JavaScript,
+}
+
+/// A skill to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewSkill {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// Its triggers. The specification has no such field, so that strict validators refuse it.
+    pub triggers: Vec<String>,
+    /// The language of its toolset, if it gets one. The specification has no such field either.
+    pub toolset: Option<ToolsetLanguage>,
+}
+
+impl NewSkill {
+    /// Describes a skill without triggers and toolset.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            triggers: Vec::new(),
+            toolset: None,
+        }
+    }
+}
+
+/// Creates a new skill, and returns the path of its `SKILL.md`. It conforms to the specification if it has neither triggers
+/// nor a toolset. Existing files are never overwritten.
 ///
 /// An invalid name or description is an error that suggests the nearest valid name. Inside the project's folder, links
 /// on the way are refused.
 pub fn scaffold(
     environment: &Environment,
     location: &SkillLocation,
-    name: &str,
-    description: &str,
+    skill: &NewSkill,
 ) -> Result<PathBuf, Error> {
+    let name = &*skill.name;
     let root = match location {
         SkillLocation::Project => environment.project().join(FOLDERS[0]),
         SkillLocation::User => environment
@@ -45,22 +81,59 @@ pub fn scaffold(
             .join(FOLDERS[0]),
         SkillLocation::Folder(path) => environment.directory().join(path),
     };
-    let text = skill_text(name, description);
-    if let Some(why) = find_problem(name, &text) {
+    if let Some(why) = find_problem(name, &skill_text(name, &skill.description, "")) {
         return Err(Error::invalid(name, why));
     }
-    let path = root.join(name).join(SKILL_FILE);
-    let (base, file) = match environment.relative_to_project(&path) {
+    let folder = root.join(name);
+    let (base, inside) = match environment.relative_to_project(&folder) {
         Some(inside) if *location != SkillLocation::User => {
             (WriteRoot::open(environment.project())?, inside.to_owned())
         }
         _ => (
             WriteRoot::open_or_create(&root, Access::Ordinary)?,
-            Path::new(name).join(SKILL_FILE),
+            PathBuf::from(name),
         ),
     };
-    base.create(&file, text.as_bytes(), Access::Ordinary)?;
-    Ok(path)
+    let create =
+        |file: &str, text: &str| base.create(&inside.join(file), text.as_bytes(), Access::Ordinary);
+    let text = skill_text(name, &skill.description, &skill.further_fields());
+    create(SKILL_FILE, &text)?;
+    if let Some(language) = skill.toolset {
+        create(&language.file(name), language.text())?;
+    }
+    Ok(folder.join(SKILL_FILE))
+}
+
+impl NewSkill {
+    /// Returns the fields that are not in the specification.
+    fn further_fields(&self) -> String {
+        let list = |field: &str, items: &[String]| match items {
+            [] => String::new(),
+            items => {
+                let items = items.iter().map(|it| format!("  - {}\n", yaml_scalar(it)));
+                format!("{field}:\n{}", items.collect::<String>())
+            }
+        };
+        let toolsets = self.toolset.map(|language| language.file(&self.name));
+        let toolsets: Vec<_> = toolsets.into_iter().collect();
+        list("triggers", &self.triggers) + &list("toolsets", &toolsets)
+    }
+}
+
+impl ToolsetLanguage {
+    fn file(self, name: &str) -> String {
+        match self {
+            Self::Python => format!("toolsets/{}.py", name.replace('-', "_")),
+            Self::JavaScript => format!("toolsets/{name}.mjs"),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Python => include_str!("scaffold/toolset.py"),
+            Self::JavaScript => include_str!("scaffold/toolset.mjs"),
+        }
+    }
 }
 
 /// Returns what is wrong with a new skill, with the nearest valid name.
@@ -95,10 +168,10 @@ fn suggest_name(name: &str) -> String {
     truncate_bytes(&name, 64).trim_end_matches('-').to_owned()
 }
 
-fn skill_text(name: &str, description: &str) -> String {
+fn skill_text(name: &str, description: &str, further_fields: &str) -> String {
     let title = name.replace('-', " ");
     format!(
-        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{BODY_PLACEHOLDER} {}",
+        "---\nname: {name}\ndescription: {}\n{further_fields}---\n\n# {title}\n\n{BODY_PLACEHOLDER} {}",
         yaml_scalar(description.trim()),
         "It reads this only when it uses the skill.\n\n\
          1. First step\n2. Second step\n\n\
@@ -138,7 +211,7 @@ mod tests {
             "@x",
             "[a",
         ] {
-            let text = skill_text("hello", description);
+            let text = skill_text("hello", description, "");
             let findings = lint(text.as_bytes(), "hello", Profile::Spec);
             let codes: Vec<_> = findings.iter().map(|finding| finding.code).collect();
             assert_eq!(codes, [Code::Placeholder], "{description}");
@@ -149,14 +222,14 @@ mod tests {
     fn name_that_would_not_pass_gets_the_nearest_that_would() {
         assert_eq!(suggest_name("My Great_Skill!"), "my-great-skill");
         assert_eq!(suggest_name("--"), "");
-        let why = find_problem("My Skill", &skill_text("My Skill", "Does things"));
+        let why = find_problem("My Skill", &skill_text("My Skill", "Does things", ""));
         assert_eq!(
             why.unwrap(),
             "Name has upper-case letters: `My Skill`; `my-skill` would do"
         );
         for name in ["../x", "a/b", "a\\b", "", "con", "nul"] {
             assert!(
-                find_problem(name, &skill_text(name, "Does things")).is_some(),
+                find_problem(name, &skill_text(name, "Does things", "")).is_some(),
                 "{name}"
             );
         }

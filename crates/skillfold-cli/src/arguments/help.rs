@@ -8,7 +8,7 @@ use skillfold::core::catalog::nearest;
 use super::Arguments;
 
 /// Examples, by command.
-const EXAMPLES: [(&str, &str); 39] = [
+const EXAMPLES: [(&str, &str); 40] = [
     (
         "list",
         "\
@@ -94,7 +94,8 @@ skillfold report skills.html --log agent.jsonl",
         "new",
         "\
 skillfold new changelog --description \"Keeps the changelog. Use when users see a change.\"
-skillfold new notes --user",
+skillfold new notes --user --trigger \"meeting notes\"
+skillfold new greet --toolset python",
     ),
     (
         "init",
@@ -149,6 +150,12 @@ skillfold accept --all
 skillfold accept --remove pdf",
     ),
     (
+        "propose",
+        "\
+skillfold propose pdf ~/drafts/pdf --reason \"pdftk is gone, qpdf does it\"
+skillfold propose pdf new-SKILL.md --reason \"shorter\"",
+    ),
+    (
         "proposals",
         "\
 skillfold proposals
@@ -170,7 +177,7 @@ skillfold diff pdf 3f2a9c 81d0e7",
     (
         "rollback",
         "\
-skillfold rollback pdf
+skillfold rollback pdf previous
 skillfold rollback pdf 3f2a9c --reason \"the new one is worse\"",
     ),
     (

@@ -1,8 +1,26 @@
-//! Options of the commands with which a person decides about changes of skills.
+//! Options of the commands with which changes of skills are proposed and decided.
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::complete;
+
+#[derive(Args, Debug)]
+pub(crate) struct Propose {
+    /// The skill to change, or the name of a new one
+    #[arg(value_name = "ID", add = complete::skill_ids())]
+    pub(crate) id: String,
+    /// What it becomes: a folder with all its files, or a file that is its `SKILL.md`
+    #[arg(value_name = "FROM")]
+    pub(crate) from: PathBuf,
+    /// Why, for whoever reviews it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// What shows that the change is needed
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) evidence: Option<String>,
+}
 
 #[derive(Args, Debug)]
 pub(crate) struct Proposals {
@@ -40,7 +58,7 @@ pub(crate) struct Diff {
     /// The skill
     #[arg(value_name = "ID", add = complete::skill_ids())]
     pub(crate) id: String,
-    /// The version to compare with, by the start of its digest; the one before the last if none is named
+    /// The version to compare with, by the start of its digest; `previous`, the one before the last, if none is named
     #[arg(value_name = "VERSION")]
     pub(crate) from: Option<String>,
     /// The later version; the skill as it is now if none is named
@@ -53,7 +71,7 @@ pub(crate) struct Rollback {
     /// The skill
     #[arg(value_name = "ID", add = complete::skill_ids())]
     pub(crate) id: String,
-    /// The version, by the start of its digest; the one before the last if none is named
+    /// The version, by the start of its digest; `previous`, the one before the last, if none is named
     #[arg(value_name = "VERSION")]
     pub(crate) version: Option<String>,
     /// Why, for the log

@@ -126,6 +126,12 @@ pub(crate) struct New {
         default_value = DESCRIPTION_PLACEHOLDER
     )]
     pub(crate) description: String,
+    /// Words of requests that select it; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) trigger: Vec<String>,
+    /// Add a toolset with one tool; Python if no language is named
+    #[arg(long, value_name = "LANGUAGE", num_args = 0..=1, default_missing_value = "python")]
+    pub(crate) toolset: Option<LanguageName>,
     /// Create it in your own folder, for all projects
     #[arg(long, conflicts_with = "into")]
     pub(crate) user: bool,
@@ -135,6 +141,12 @@ pub(crate) struct New {
     /// Trust the project too, without asking
     #[arg(long, conflicts_with_all = ["user", "into"])]
     pub(crate) trust: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LanguageName {
+    Python,
+    Javascript,
 }
 
 #[derive(Args, Debug)]

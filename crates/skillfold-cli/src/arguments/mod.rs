@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::improve::{
-    Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Reject, Rollback,
+    Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Propose, Reject, Rollback,
 };
 pub(crate) use self::manage::{
-    Accept, Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, Overlap,
-    ProfileName, ReportPage, Setup, Stats, Test, Trust,
+    Accept, Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, LanguageName,
+    New, Overlap, ProfileName, ReportPage, Setup, Stats, Test, Trust,
 };
 pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
@@ -84,8 +84,8 @@ impl Arguments {
 }
 
 impl Command {
-    /// Returns the command and its argument if it needs a skill and none is named.
-    pub(crate) fn unnamed_skill(&self) -> Option<(&'static str, &'static str)> {
+    /// Returns the command and its argument if it needs one that can be asked for on the terminal.
+    pub(crate) fn unnamed_argument(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Show(Show { id: None }) => Some(("show", "<ID>")),
             Self::Load(Load { id: None, .. }) => Some(("load", "<ID>")),
@@ -93,6 +93,11 @@ impl Command {
             Self::Why(Why { skill, .. }) if skill.iter().any(String::is_empty) => {
                 Some(("why", "--skill <ID>"))
             }
+            Self::Why(Why {
+                request: None,
+                last: None,
+                ..
+            }) => Some(("why", "<REQUEST>")),
             _ => None,
         }
     }
@@ -166,7 +171,9 @@ pub(crate) enum Command {
     Run(RunScript),
     /// List the tools of a skill, or call one
     Tools(Tools),
-    /// List the changes of skills that agents proposed, or show one
+    /// Propose a change of a skill, or a new one, from a folder or file, for review
+    Propose(Propose),
+    /// List the proposed changes of skills, or show one
     Proposals(Proposals),
     /// Review the proposed changes on the screen, and decide
     Review,
@@ -178,7 +185,7 @@ pub(crate) enum Command {
     History(HistoryOptions),
     /// Compare two versions of a skill
     Diff(Diff),
-    /// Give a skill an earlier version again, after showing the change
+    /// Restore an earlier version of a skill, after showing the change
     Rollback(Rollback),
     /// Show the log of what was proposed, decided and changed, or verify it
     Audit(AuditOptions),

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
-use skillfold::store::{CheckedProofs, LogRecords, Record, Store};
+use skillfold::store::{CheckedProofs, LogRecords, Store};
 use skillfold::view::{Audit, Document};
 
 use crate::arguments::{AuditAction, AuditOptions, Global};
 use crate::ask::ask_secret;
 use crate::failure::{EXIT_FAILED, Failure};
 use crate::host;
+use crate::improve::audit_text::describe;
 use crate::output::{DIM, GOOD, Output, paint, pluralize};
 
 pub(crate) fn run(
@@ -39,19 +39,15 @@ fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
         output.json(Document::Audit(Audit::new(log, |_| true)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for record in &log.records {
-        let time = paint(DIM, &record.time);
-        output.line(format!("{}  {time}  {}", record.number, describe(record)))?;
+    let width = log.records.len().to_string().len();
+    for (record, text) in describe(&log.records) {
+        let head = format!("{:width$}  {}", record.number, record.time);
+        output.field(&paint(DIM, head), &text)?;
     }
-    output.say(pluralize(log.records.len(), "record", "records"));
+    let records = pluralize(log.records.len(), "record", "records");
+    output.say(format!("{records}; `--json` shows them whole"));
     say_newer(log, output);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns a record without its number and time, as it is in the file.
-fn describe(record: &Record) -> String {
-    let json = serde_json::to_string(&record.event).unwrap_or_default();
-    visible(&json).into_owned()
 }
 
 /// Says which records this version does not know, and what is unfinished.

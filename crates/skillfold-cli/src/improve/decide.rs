@@ -107,7 +107,7 @@ pub(crate) fn rollback(
         text_diff::show(&unified(&current.edits_to(&target)), output)?;
     }
     let skill = visible(&options.id).into_owned();
-    let question = format!("Give `{skill}` this version again?");
+    let question = format!("Restore this version of `{skill}`?");
     let approval = decision::approve(&skills, &store, &question, &options.id, output)?;
     let reason = &options.reason;
     store.roll_back(&place, base, version, &approval, reason, skills.now())?;

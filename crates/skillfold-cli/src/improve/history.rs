@@ -1,5 +1,6 @@
 //! `skillfold history` and `skillfold diff`
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anstyle::Style;
@@ -46,8 +47,7 @@ pub(crate) fn run(
                     .map_or_else(|| "removed".to_owned(), short),
             ),
             (DIM, row.time.clone()),
-            (Style::new(), cause(row)),
-            (Style::new(), reason(row)),
+            (Style::new(), what_happened(row)),
         ]);
     }
     output.table(&table)?;
@@ -56,7 +56,7 @@ pub(crate) fn run(
         number => {
             let number = pluralize(number, "version", "versions");
             output.say(format!(
-                "{number}, the newest first; `skillfold diff` compares them, `skillfold rollback` takes one again"
+                "{number}, the newest first; `skillfold diff` compares them, `skillfold rollback` restores one"
             ));
         }
     }
@@ -79,22 +79,20 @@ fn say_missing_records(log: &LogRecords, output: &mut Output) {
     }
 }
 
-fn cause(row: &VersionRow) -> String {
-    let cause = row.cause.replace('_', " ");
-    match (&row.by, &row.how) {
-        (Some(by), Some(how)) => format!("{cause} by {} ({how})", visible(by)),
-        _ => cause,
+/// Returns what made a version, by whom and why.
+fn what_happened(row: &VersionRow) -> String {
+    let mut text = row.cause.replace('_', " ");
+    if let (Some(by), Some(how)) = (&row.by, &row.how) {
+        let _ = write!(text, " by {} ({how})", visible(by));
     }
-}
-
-fn reason(row: &VersionRow) -> String {
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let first = visible(reason.lines().next().unwrap_or_default()).into_owned();
-    if row.is_kept || row.digest.is_none() {
-        first
-    } else {
-        format!("{first} (no longer kept)")
+    if !row.is_kept && row.digest.is_some() {
+        text.push_str(", no longer kept");
     }
+    let reason = row.reason.as_deref().and_then(|it| it.lines().next());
+    if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+        let _ = write!(text, ": {}", visible(reason));
+    }
+    text
 }
 
 fn short(digest: &str) -> String {
@@ -132,14 +130,17 @@ pub(crate) fn diff(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the version that a person named by the start of its digest; without a name, the one before the last.
+/// The name of the version before the last.
+const PREVIOUS: &str = "previous";
+
+/// Returns the version that a user named by the start of its digest; without a name, the one before the last.
 pub(crate) fn find_version(
     versions: &[SkillVersion],
     name: Option<&str>,
     id: &str,
 ) -> Result<Digest, Failure> {
     let digests: Vec<Digest> = versions.iter().filter_map(|it| it.digest).collect();
-    let Some(name) = name else {
+    let Some(name) = name.filter(|name| *name != PREVIOUS) else {
         let before = digests.iter().rev().nth(1).copied();
         return Ok(before.ok_or_else(|| {
             Error::new(
@@ -159,7 +160,7 @@ pub(crate) fn find_version(
         Error::new(
             skillfold::core::ErrorKind::NotFound,
             format!("`{id}` has no version `{name}`"),
-            "`skillfold history` lists them; six digits are enough",
+            "`skillfold history` lists them; six digits are enough, and `previous` is the one before the last",
         )
     })?)
 }

@@ -17,7 +17,7 @@ use skillfold::{ApprovalRequires, Environment, Skills};
 use textwrap::core::display_width;
 
 use crate::arguments::Global;
-use crate::ask::can_ask;
+use crate::ask::{can_ask, is_yes};
 use crate::failure::Failure;
 use crate::host;
 use crate::improve::decide::{self, short};
@@ -117,7 +117,7 @@ enum Question {
 impl Question {
     fn text(self) -> &'static str {
         match self {
-            Self::Approve => "Type yes to approve: ",
+            Self::Approve => "Approve? [y/N] ",
             Self::Passphrase => "Passphrase: ",
             Self::Reason => "Why not? ",
         }
@@ -286,7 +286,7 @@ impl<'s> Review<'s> {
                 let typed = std::mem::take(&mut self.typed);
                 let requires = self.skills.report().settings.approval_requires.value;
                 return match question {
-                    Question::Approve if typed.trim() != "yes" => {
+                    Question::Approve if !is_yes(&typed) => {
                         "Not approved".clone_into(&mut self.status);
                         Press::Stay
                     }

@@ -3,6 +3,7 @@
 //! Nothing here approves: who may, and how, is decided by the store that [`Skills::store`] opens.
 
 mod effects;
+mod from_path;
 mod replace;
 
 use std::time::SystemTime;
@@ -160,11 +161,7 @@ impl Skills {
                 "Propose a change of it, or choose another name",
             ));
         }
-        let home = self.environment().home_dir();
-        let root = home
-            .ok_or_else(|| Error::not_found("home"))?
-            .join(FOLDERS[0]);
-        let place = SkillPlace::new(&root, &root.join(id))?;
+        let place = self.new_place(id)?;
         let path = SKILL_FILE
             .parse()
             .map_err(|_| Error::not_found(SKILL_FILE))?;
@@ -180,6 +177,15 @@ impl Skills {
             checks: &[],
         };
         self.propose(new, &preview, Store::propose_new)
+    }
+
+    /// Returns where a new skill of the user is.
+    fn new_place(&self, id: &str) -> Result<SkillPlace, Error> {
+        let home = self.environment().home_dir();
+        let root = home
+            .ok_or_else(|| Error::not_found("home"))?
+            .join(FOLDERS[0]);
+        SkillPlace::new(&root, &root.join(id))
     }
 
     /// Checks what a proposal would do, and makes it.

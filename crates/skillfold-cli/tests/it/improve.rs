@@ -1,0 +1,133 @@
+//! `skillfold propose`, `audit`, `history` and `rollback`
+
+use skillfold::store::Approval;
+use skillfold::{Environment, Host, Skills};
+
+use crate::command::{World, skill};
+
+fn world() -> World {
+    let world = World::new("//- app/README.md\n");
+    let text = skill("mail", "Writes mail. Use when a mail is due.");
+    world.write(&format!(
+        "\n//- person/.agents/skills/mail/SKILL.md\n{text}"
+    ));
+    world.write(&format!(
+        "\n//- app/draft/SKILL.md\n{text}Sign it.\n//- app/draft/references/tone.md\nBe kind.\n"
+    ));
+    world
+}
+
+fn skills(world: &World) -> Skills {
+    let environment = Environment::new(world.path("app"))
+        .home(world.path("person"))
+        .variable("USER", "anna");
+    Host::new(environment).discover().unwrap()
+}
+
+/// Approves everything that waits.
+fn approve(world: &World) {
+    let store = skills(world).store().unwrap();
+    for waiting in store.proposals().unwrap().waiting {
+        let proposal = waiting.proposal;
+        let approval = Approval::by_host("reviewer");
+        let now = skills(world).now();
+        store
+            .approve(proposal.digest, proposal.base, &approval, now)
+            .unwrap();
+    }
+}
+
+/// Replaces times and digests, which differ from run to run.
+fn steady(shown: &str) -> String {
+    let mut text = String::new();
+    for word in shown.split_inclusive([' ', '\n']) {
+        let bare = word.trim_end();
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_digest = bare.len() == 12 && is_hex(bare);
+        let is_time = bare.len() == 20 && bare.starts_with("20") && bare.ends_with('Z');
+        match bare.split_once("-20") {
+            Some((name, time)) if time.contains('T') && !is_time => {
+                let end = time.split_once('Z').map_or("", |(_, end)| end);
+                text.push_str(&format!("{name}-TIME{end}"));
+            }
+            _ if is_digest => text.push_str("DIGEST"),
+            _ if is_time => text.push_str("TIME"),
+            _ => text.push_str(bare),
+        }
+        text.push_str(&word[bare.len()..]);
+    }
+    text
+}
+
+#[test]
+fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
+    let world = world();
+    let before = world.read("person/.agents/skills/mail/SKILL.md");
+    insta::assert_snapshot!(steady(&world.run(&["propose", "mail", "draft", "--reason", "people expect it"])), @"");
+    let again = world.run(&["propose", "mail", "draft", "--reason", "again"]);
+    assert!(again.contains("! Already pending"), "{again}");
+    let file = world.run(&["propose", "mail", "draft/SKILL.md", "--reason", "short"]);
+    assert!(file.contains("! Proposed"), "{file}");
+    let listed = world.data(&["proposals", "--json"]);
+    assert_eq!(listed.matches("\"skill\": \"mail\"").count(), 2, "{listed}");
+    assert_eq!(world.read("person/.agents/skills/mail/SKILL.md"), before);
+}
+
+#[test]
+fn what_is_no_skill_or_no_change_is_not_proposed() {
+    let world = world();
+    let mut shown = String::new();
+    let cases = [
+        ["mail", "nowhere"],
+        ["mail", "draft/references"],
+        ["mail", "../person/.agents/skills/mail"],
+        ["post", "draft"],
+    ];
+    for [id, from] in cases {
+        shown += &world.run(&["propose", id, from, "--reason", "why"]);
+    }
+    insta::assert_snapshot!(shown, @"");
+    assert!(world.run(&["proposals"]).contains("No proposal waits"));
+}
+
+#[test]
+fn new_skill_is_proposed_from_a_folder() {
+    let world = world();
+    let text = skill("post", "Posts letters. Use when a letter is ready.");
+    world.write(&format!("\n//- app/post/SKILL.md\n{text}"));
+    let shown = world.run(&["propose", "post", "post", "--reason", "asked for"]);
+    assert!(shown.contains("! Proposed"), "{shown}");
+    assert!(!world.run(&["list"]).contains("post"));
+    approve(&world);
+    assert_eq!(world.read("person/.agents/skills/post/SKILL.md"), text);
+}
+
+#[test]
+fn log_and_history_are_lines_that_one_can_read() {
+    let world = world();
+    world.run(&["trust", "--yes"]);
+    world.run(&["propose", "mail", "draft", "--reason", "people expect it"]);
+    approve(&world);
+    world.run(&[
+        "propose",
+        "mail",
+        "draft/references/tone.md",
+        "--reason",
+        "x",
+    ]);
+    insta::assert_snapshot!(steady(&world.run(&["audit"])), @"");
+    insta::assert_snapshot!(steady(&world.run(&["history", "mail"])), @"");
+    let json = world.data(&["audit", "--json"]);
+    assert!(json.contains("\"event\": \"started\""), "{json}");
+    // Without a terminal it is refused, after the version was found.
+    let shown = world.run(&["rollback", "mail", "previous"]);
+    assert!(
+        shown.contains("-Sign it.") && shown.contains("terminal"),
+        "{shown}"
+    );
+    let shown = world.run(&["diff", "mail", "previous"]);
+    assert!(
+        shown.contains("+Sign it.") && shown.ends_with("exit 0\n"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,72 @@
+//! What `skillfold run` says before anything runs.
+
+use crate::command::{World, skill};
+
+fn world() -> World {
+    let world = World::new("//- app/README.md\n");
+    let text = skill("tidy", "Tidies folders. Use when one is a mess.");
+    world.write(&format!(
+        "\n//- person/.agents/skills/tidy/SKILL.md\n{text}"
+    ));
+    world.write("\n//- person/.agents/skills/tidy/scripts/big.sh\n#!/bin/sh\necho big\n");
+    let text = skill("plain", "Has no scripts. Use it for nothing.");
+    world.write(&format!(
+        "\n//- person/.agents/skills/plain/SKILL.md\n{text}"
+    ));
+    world
+}
+
+#[test]
+fn skill_without_scripts_has_nothing_to_allow() {
+    insta::assert_snapshot!(world().run(&["run", "plain"]), @"");
+}
+
+#[test]
+fn script_without_its_folder_is_suggested() {
+    insta::assert_snapshot!(world().run(&["run", "tidy", "big.sh"]), @"");
+}
+
+#[test]
+fn argument_of_a_script_without_two_hyphens_is_told_where_it_goes() {
+    let world = world();
+    for argument in ["--all", "form.json"] {
+        let shown = world.run(&["run", "tidy", "scripts/big.sh", argument]);
+        let hint = "! hint: Put the script's own arguments after `--`";
+        assert!(
+            shown.contains(hint) && shown.ends_with("exit 2\n"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn missing_installer_is_said_before_the_user_is_asked() {
+    let world = world();
+    let script = "# /// script\n# dependencies = ['six']\n# ///\nimport six\n";
+    world.write(&format!(
+        "\n//- person/.agents/skills/tidy/scripts/six.py\n{script}"
+    ));
+    insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"");
+}
+
+#[test]
+fn show_has_triggers_and_toolsets_and_new_writes_them() {
+    let world = world();
+    let arguments = [
+        "new",
+        "greet",
+        "--user",
+        "--description",
+        "Greets people. Use when somebody arrives.",
+        "--trigger",
+        "say hello",
+        "--trigger",
+        "it's: me",
+        "--toolset",
+    ];
+    insta::assert_snapshot!(world.run(&arguments), @"");
+    let shown = world.run(&["show", "greet"]);
+    insta::assert_snapshot!(shown, @"");
+    let checked = world.run(&["check", "greet", "--only", "SF308"]);
+    assert!(checked.ends_with("exit 0\n"), "{checked}");
+}
