@@ -114,7 +114,9 @@ impl NewSkill {
                 format!("{field}:\n{}", items.collect::<String>())
             }
         };
-        let toolsets = self.toolset.map(|language| language.file(&self.name));
+        let toolsets = self
+            .toolset
+            .map(|language| format!("{}:tools", language.file(&self.name)));
         let toolsets: Vec<_> = toolsets.into_iter().collect();
         list("triggers", &self.triggers) + &list("toolsets", &toolsets)
     }

@@ -101,12 +101,12 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @r"
+    insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @"
     no skill is chosen
     -  pdf
        it is new and held
        hint: review the skill, then accept it with `skillfold accept`
-    ! hybrid mode, tier 0, 0 tokens (estimate)
+    ! hybrid mode, 0 tokens (estimate)
     ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
     exit 0
     ");

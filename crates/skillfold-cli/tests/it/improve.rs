@@ -63,13 +63,20 @@ fn steady(shown: &str) -> String {
 fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
     let world = world();
     let before = world.read("person/.agents/skills/mail/SKILL.md");
-    insta::assert_snapshot!(steady(&world.run(&["propose", "mail", "draft", "--reason", "people expect it"])), @"");
+    insta::assert_snapshot!(steady(&world.run(&["propose", "mail", "draft", "--reason", "people expect it"])), @"
+    mail-TIME
+      Tokens of the description: 10 as before
+      Tokens of the instructions: 4 before, 7 after
+      Suggested step of the version: minor (`references/tone.md` is new)
+    ! Proposed: nothing changes until it is approved; `skillfold review` shows it
+    exit 0
+    ");
     let again = world.run(&["propose", "mail", "draft", "--reason", "again"]);
     assert!(again.contains("! Already pending"), "{again}");
     let file = world.run(&["propose", "mail", "draft/SKILL.md", "--reason", "short"]);
     assert!(file.contains("! Proposed"), "{file}");
     let listed = world.data(&["proposals", "--json"]);
-    assert_eq!(listed.matches("\"skill\": \"mail\"").count(), 2, "{listed}");
+    assert_eq!(listed.matches("\"skill_id\": \"mail\"").count(), 2, "{listed}");
     assert_eq!(world.read("person/.agents/skills/mail/SKILL.md"), before);
 }
 
@@ -86,7 +93,20 @@ fn what_is_no_skill_or_no_change_is_not_proposed() {
     for [id, from] in cases {
         shown += &world.run(&["propose", id, from, "--reason", "why"]);
     }
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    ! error: Could not find `nowhere`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ! error: Invalid `draft/references`: It has no `SKILL.md`
+    ! hint: Correct it and try again
+    exit 2
+    ! error: `mail` would not change
+    ! hint: Change a copy of the skill, and propose the copy
+    exit 2
+    ! error: Invalid `post`: Name `mail` differs from the folder's name `post`
+    ! hint: Correct it and try again
+    exit 2
+    ");
     assert!(world.run(&["proposals"]).contains("No proposal waits"));
 }
 
@@ -115,8 +135,19 @@ fn log_and_history_are_lines_that_one_can_read() {
         "--reason",
         "x",
     ]);
-    insta::assert_snapshot!(steady(&world.run(&["audit"])), @"");
-    insta::assert_snapshot!(steady(&world.run(&["history", "mail"])), @"");
+    insta::assert_snapshot!(steady(&world.run(&["audit"])), @"
+    1  TIME  trusted ROOT/app
+    3  TIME  user proposed mail-TIME
+    4  TIME  reviewer (host) approved mail-TIME: mail is now DIGEST
+    ! 5 records; `--json` shows them whole
+    exit 0
+    ");
+    insta::assert_snapshot!(steady(&world.run(&["history", "mail"])), @"
+    DIGEST  TIME  approved by reviewer (host): people expect it
+    DIGEST  TIME  found
+    ! 2 versions, the newest first; `skillfold diff` compares them, `skillfold rollback` restores one
+    exit 0
+    ");
     let json = world.data(&["audit", "--json"]);
     assert!(json.contains("\"event\": \"started\""), "{json}");
     // Without a terminal it is refused, after the version was found.

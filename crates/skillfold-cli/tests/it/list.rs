@@ -380,12 +380,12 @@ fn skill_that_needs_another_version_is_reported_and_hidden_by_choice() {
     ! 1 skill, 1 incompatible; `skillfold doctor` says why
     exit 0
     ");
-    insta::assert_snapshot!(hide(&["why", "Fill in the form", "--skill", "pdf"]), @r"
+    insta::assert_snapshot!(hide(&["why", "Fill in the form", "--skill", "pdf"]), @"
     no skill is chosen
     -  pdf
        it needs another version of a program
        hint: update the program, which `skillfold show` names, or set `version_mismatch` to `warn`
-    ! hybrid mode, tier 0, 0 tokens (estimate)
+    ! hybrid mode, 0 tokens (estimate)
     exit 0
     ");
     insta::assert_snapshot!(hide(&["load", "pdf"]), @r"

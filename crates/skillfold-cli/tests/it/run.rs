@@ -18,12 +18,19 @@ fn world() -> World {
 
 #[test]
 fn skill_without_scripts_has_nothing_to_allow() {
-    insta::assert_snapshot!(world().run(&["run", "plain"]), @"");
+    insta::assert_snapshot!(world().run(&["run", "plain"]), @"
+    ! `plain` has no scripts and no tools to run
+    exit 0
+    ");
 }
 
 #[test]
 fn script_without_its_folder_is_suggested() {
-    insta::assert_snapshot!(world().run(&["run", "tidy", "big.sh"]), @"");
+    insta::assert_snapshot!(world().run(&["run", "tidy", "big.sh"]), @"
+    ! error: The skill has no file `big.sh`
+    ! hint: Did you mean `scripts/big.sh`?
+    exit 5
+    ");
 }
 
 #[test]
@@ -46,7 +53,11 @@ fn missing_installer_is_said_before_the_user_is_asked() {
     world.write(&format!(
         "\n//- person/.agents/skills/tidy/scripts/six.py\n{script}"
     ));
-    insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"");
+    insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"
+    ! error: `uv` is not installed, which installs the packages of `scripts/six.py`
+    ! hint: Install it in a folder of the search path: https://docs.astral.sh/uv/
+    exit 5
+    ");
 }
 
 #[test]
@@ -64,9 +75,25 @@ fn show_has_triggers_and_toolsets_and_new_writes_them() {
         "it's: me",
         "--toolset",
     ];
-    insta::assert_snapshot!(world.run(&arguments), @"");
+    insta::assert_snapshot!(world.run(&arguments), @"
+    ROOT/person/.agents/skills/greet/SKILL.md
+    ! Write the agent's instructions in it, then run `skillfold check`
+    ! Its toolset is in `toolsets` beside it; `skillfold allow greet` lets it run
+    exit 0
+    ");
     let shown = world.run(&["show", "greet"]);
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    greet
+    Greets people. Use when somebody arrives.
+
+           status  active
+            scope  user (~/.agents/skills)
+             file  ROOT/person/.agents/skills/greet/SKILL.md
+     instructions  241 bytes, about 61 tokens
+         triggers  `say hello`, `it's: me`
+         toolsets  toolsets/greet.py:tools
+    exit 0
+    ");
     let checked = world.run(&["check", "greet", "--only", "SF308"]);
     assert!(checked.ends_with("exit 0\n"), "{checked}");
 }

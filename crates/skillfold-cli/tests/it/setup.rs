@@ -104,9 +104,9 @@ fn setup_is_written_once_and_undone() {
        …
        "mcpServers": {
     -    "skillfold": {
-    -      "type": …,
-    -      "command": …,
-    -      "args": […]
+    -      "type": "stdio",
+    -      "command": "PROGRAM",
+    -      "args": ["serve"]
     -    },
          "github": { "command": … }
        }
@@ -186,9 +186,9 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     -{
     -  "servers": {
     -    "skillfold": {
-    -      "type": …,
-    -      "command": …,
-    -      "args": […]
+    -      "type": "stdio",
+    -      "command": "skillfold",
+    -      "args": ["serve"]
     -    }
     -  }
     -}
@@ -584,9 +584,9 @@ fn hook_is_added_and_removed_with_the_server() {
        …
        "mcpServers": {
     -    "skillfold": {
-    -      "type": …,
-    -      "command": …,
-    -      "args": […]
+    -      "type": "stdio",
+    -      "command": "PROGRAM",
+    -      "args": ["serve"]
     -    },
          "github": { "command": … }
        }
@@ -597,10 +597,10 @@ fn hook_is_added_and_removed_with_the_server() {
     -{
     -  "hooks": {
     -    "beforeSubmitPrompt": [
-    -      {"command":…,"timeout":…}
+    -      {"command":"PROGRAM hook --client cursor","timeout":10}
     -    ],
     -    "preCompact": [
-    -      {"command":…,"timeout":…}
+    -      {"command":"PROGRAM hook --client cursor","timeout":10}
     -    ]
     -  },
     -  "version": …

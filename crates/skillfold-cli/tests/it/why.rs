@@ -62,12 +62,12 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
         }
         without_counts(&world.run(&typed))
     };
-    insta::assert_snapshot!(run("fix the login form of our website", &["forms", "plain", "ours"]), @r#"
+    insta::assert_snapshot!(run("fix the login form of our website", &["forms", "plain", "ours"]), @r"
     no skill is chosen
     -  forms
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
        hint: say in its description what such requests are about, or add words of the request to its triggers
-       by search: 27 % (possible), needs 60 %; no three words of its own would be enough
+       by search: 27 % (possible), needs 60 %; its name in the request would select it
        trigger `fill in the form`: `the`, `form` found, `fill`, `in` missing
        trigger `survey`: not in the request
        pattern `form #\d+`: does not match
@@ -75,19 +75,19 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     -  plain
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
        hint: say in its description what such requests are about, or add words of the request to its triggers
-       by search: not found, needs 60 %; no three words of its own would be enough
+       by search: not found, needs 60 %; its name in the request would select it
     -  ours
        its folder is not trusted
        hint: review the skill, then trust its project with `skillfold trust`
-    ! hybrid mode, tier 2, N tokens (estimate)
+    ! hybrid mode, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
-    "#);
+    ");
     insta::assert_snapshot!(run("fix the login form of our website", &[]), @"
     no skill is chosen; `--skill ID` says why one is not. The nearest:
     -  forms
-       by search: 27 % (possible), needs 60 %; no three words of its own would be enough
-    ! hybrid mode, tier 2, N tokens (estimate)
+       by search: 27 % (possible), needs 60 %; its name in the request would select it
+    ! hybrid mode, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
