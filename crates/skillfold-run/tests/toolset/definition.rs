@@ -118,33 +118,33 @@ fn refused(tools: &str) -> String {
 fn definitions_that_cannot_work_are_refused_with_the_place() {
     insta::assert_snapshot!(refused("{\"tools\": ["), @r"
     invalid_toolset: Tool definitions in `tools.json`: EOF while parsing a list at line 1 column 11
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(refused("{\"other\": []}"), @r"
     invalid_toolset: Tool definitions in `tools.json`: there is no key `tools` with a list of tools
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(refused(r#"{"tools": [{"name": "a", "description": "", "script": "scripts/gone.py"}]}"#), @r"
     invalid_toolset: Tool definitions in `tools.json`: tool `a`: The skill has no file `scripts/gone.py`
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(refused(r#"{"tools": [{"name": "a", "description": "", "script": "../x.py"}]}"#), @r"
     invalid_toolset: Tool definitions in `tools.json`: tool `a`: `../x.py` is not a path inside the skill
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(refused(r#"{"tools": [{"name": "a", "description": "", "script": "scripts/add.py", "arg": []}]}"#), @r"
     invalid_toolset: Tool definitions in `tools.json`: under `tools`: unknown field `arg`, expected one of `name`, `description`, `parameters`, `script`, `arguments`
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(
         refused(r#"{"tools": [{"name": "a", "description": "", "script": "scripts/add.py", "arguments": ["{b}"]}]}"#), @r"
     invalid_toolset: Tool definitions in `tools.json`: tool `a`: `{b}` is not one of its parameters
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(
         refused(r#"{"tools": [{"name": "a", "description": "", "script": "scripts/add.py", "arguments": ["{b}"], "parameters": {"properties": {"b": {}}}}]}"#), @r"
     invalid_toolset: Tool definitions in `tools.json`: tool `a`: `{b}` is neither required nor has a default, so it can be missing
-    hint: Correct the file; docs/toolsets.md has a complete example
+    hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`
     ");
     insta::assert_snapshot!(
         refused(r#"{"tools": [{"name": "a\u001b[2J", "description": "", "script": "scripts/add.py"}]}"#), @r"

@@ -155,31 +155,31 @@ fn a_python_module_that_cannot_be_imported_says_where() {
     let refused = |text, name| refusal(&[("toolsets/index.py", text)], name);
     insta::assert_snapshot!(refused("x = 1\nimport not_installed\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 2, in <module> / import not_installed / ModuleNotFoundError: No module named 'not_installed'
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     "#);
     insta::assert_snapshot!(refused("def f(:\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 1 / def f(: / ^ / SyntaxError: invalid syntax
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     "#);
     insta::assert_snapshot!(refused("def f(): return 1 / 0\nf()\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 2, in <module> / f() / File "/skill/toolsets/index.py", line 1, in f / def f(): return 1 / 0 / ~~^~~ / ZeroDivisionError: division by zero
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     "#);
     insta::assert_snapshot!(refused("import sys\nsys.exit(3)\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 2, in <module> / sys.exit(3) / SystemExit: 3
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     "#);
     insta::assert_snapshot!(refused("A = 1\nb = 2\n", "toolsets/index:Gone"), @r"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: AttributeError: the module has no `Gone`; it has: A, b
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("tools = [{'name': 'a'}]", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: TypeError: a tool needs a `name` and a function `execute`: {'name': 'a'}
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("tools = 3", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: TypeError: the export is no list of tools, and has no `tools`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("import os\nos._exit(3)\n", "toolsets/index"), @r"
     toolset_failed: Toolset `toolsets/index.py` ended with code 3 before it answered `initialize`
@@ -223,23 +223,23 @@ fn a_javascript_module_that_cannot_be_imported_says_where() {
     let refused = |text, name| refusal(&[("toolsets/index.mjs", text)], name);
     insta::assert_snapshot!(refused("import 'not-installed';\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed' imported from /skill/toolsets/index.mjs
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("export const a = ;\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: /skill/toolsets/index.mjs:1 / export const a = ; / ^ / SyntaxError: Unexpected token ';'
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("export const A = 1, b = 2;\n", "toolsets/index:Gone"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: Error: the module has no export `Gone`; it has: A, b
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("export default 3;\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: TypeError: the export is no list of tools, and has no `tools`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(refused("export default [{name: 'a', parameters: {_def: 1}, execute() {}}];\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: TypeError: `parameters` of `a` is neither a JSON schema nor has `toJSONSchema`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
 }
 

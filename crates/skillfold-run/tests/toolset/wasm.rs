@@ -64,7 +64,7 @@ fn the_name_in_a_reference_is_the_interface() {
     let error = load_bytes(example(), "t:Hello", &ToolsetOptions::default()).unwrap_err();
     insta::assert_snapshot!(show_error(&error), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it has no export `Hello`; leave the name out, or write `tools`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 

@@ -130,7 +130,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
     };
     insta::assert_snapshot!(instances.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: resource limit exceeded: instance count too high at 33
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 
@@ -330,7 +330,7 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
     };
     insta::assert_snapshot!(listed(r#"(data (i32.const 80) "{\22type\22: \22object\22")"#), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: the parameters of `run` are not JSON: EOF while parsing an object at line 1 column 17
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(listed(r#"(data (i32.const 64) "r n")"#), @r"
     invalid_toolset: Toolset `t.wasm`: a tool's name has 1 to 128 visible characters and no spaces: `r n`
@@ -342,7 +342,7 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
     };
     insta::assert_snapshot!(many.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it has more than 256 tools
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 
@@ -373,7 +373,7 @@ fn nothing_but_the_log_can_be_imported() {
     let other_function = other_function.replace(r#"$logging "log""#, r#"$logging "read""#);
     insta::assert_snapshot!(refused(&wat::parse_str(other_function).unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: component imports instance `skillfold:toolset/logging@0.1.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 
@@ -385,7 +385,7 @@ fn a_component_without_the_tools_is_refused() {
     };
     insta::assert_snapshot!(other.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     let other_type = Parts {
         listed: "list string",
@@ -393,11 +393,11 @@ fn a_component_without_the_tools_is_refused() {
     };
     insta::assert_snapshot!(other_type.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: failed to convert function to given type: type mismatch with results: expected `record` found `string`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(refused(&wat::parse_str("(component)").unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 
@@ -405,23 +405,23 @@ fn a_component_without_the_tools_is_refused() {
 fn bytes_that_are_no_component_are_refused() {
     insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module and not a component; `wasm-tools component new` makes one of it
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(refused(b""), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(refused(b"no component\n"), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: the file has more than 16777216 bytes
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
     let whole = Parts::default().bytes();
     for end in (0..whole.len()).step_by(7) {
@@ -446,7 +446,7 @@ fn a_function_that_would_exhaust_the_compiler_is_refused() {
     load_bytes(of_size(10_000), "t", &options()).unwrap();
     insta::assert_snapshot!(refused(&of_size(600_000)), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: a function has more than 524288 bytes
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
     ");
 }
 

@@ -53,7 +53,7 @@ impl Skills {
         {
             return Err(Error::invalid(&id, why));
         }
-        let diff = unified(&before.edits_to(&after)?);
+        let diff = unified(&before.edits_to(&after));
         if diff.is_empty() {
             let hint = "Change a copy of the skill, and propose the copy";
             let message = format!("`{id}` would not change");

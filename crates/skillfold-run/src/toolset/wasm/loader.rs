@@ -194,7 +194,7 @@ impl Report<'_> {
 
     fn invalid(&self, why: &str) -> RunError {
         let message = format!("Toolset `{}` cannot be loaded: {why}", self.file);
-        let hint = "Correct the component: it exports `list-tools` and `call-tool` of `skillfold:toolset`, and imports no more than it is given";
+        let hint = "Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone";
         RunError::new(RunErrorKind::InvalidToolset, message, hint)
     }
 
