@@ -76,7 +76,11 @@ fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
     let file = world.run(&["propose", "mail", "draft/SKILL.md", "--reason", "short"]);
     assert!(file.contains("! Proposed"), "{file}");
     let listed = world.data(&["proposals", "--json"]);
-    assert_eq!(listed.matches("\"skill_id\": \"mail\"").count(), 2, "{listed}");
+    assert_eq!(
+        listed.matches("\"skill_id\": \"mail\"").count(),
+        2,
+        "{listed}"
+    );
     assert_eq!(world.read("person/.agents/skills/mail/SKILL.md"), before);
 }
 

@@ -6,9 +6,7 @@ use skillfold_core::catalog::Lookup;
 use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Error, ErrorKind};
 use skillfold_store::change::{FileEdit, unified};
-use skillfold_store::{
-    Author, NewProposal, Preview, SkillFiles, SkillPlace, Store, WriteTarget,
-};
+use skillfold_store::{Author, NewProposal, Preview, SkillFiles, SkillPlace, Store, WriteTarget};
 
 use super::MadeProposal;
 use crate::environment::real_path;
