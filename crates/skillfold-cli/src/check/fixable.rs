@@ -7,7 +7,6 @@ use skillfold::core::author::{fix, is_fixable};
 use skillfold::core::read::Profile;
 use skillfold::{CheckTarget, CheckedSkill, Environment};
 
-use super::FixScope;
 use crate::output::{Output, display_path, pluralize};
 
 /// Maximum bytes of a file for which the fixable findings are counted.
@@ -15,6 +14,20 @@ const MAX_FIX_TRIAL_BYTES: usize = 1 << 20;
 
 /// Maximum commands shown that fix skills elsewhere.
 const MAX_COMMANDS: usize = 3;
+
+/// Whether a skill may be fixed. Without names only the project's own skills are fixed, and below a named folder only
+/// what is inside it: the user's skills, a plugin's, and link targets are not changed along the way.
+pub(super) enum FixScope {
+    /// It is fixed if it is inside this folder when it is written.
+    Fixable(PathBuf),
+    CheckOnly,
+}
+
+impl FixScope {
+    pub(super) fn within(folder: Option<PathBuf>) -> Self {
+        folder.map_or(Self::CheckOnly, Self::Fixable)
+    }
+}
 
 /// Findings that `--fix` would correct.
 #[derive(Default)]

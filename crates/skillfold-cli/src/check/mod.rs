@@ -10,7 +10,7 @@ mod sarif;
 mod watch;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use skillfold::core::diagnostic::{Severity, visible};
@@ -20,7 +20,7 @@ use skillfold::core::{Error, Limits};
 use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 
-use self::fixable::Fixable;
+use self::fixable::{FixScope, Fixable};
 use self::human::HumanReport;
 use crate::arguments::{Check, Format, Global, ProfileName};
 use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
@@ -157,20 +157,6 @@ impl Report {
                 output.json(document).map(|()| false)
             }
         }
-    }
-}
-
-/// Whether a skill may be fixed. Without names only the project's own skills are fixed, and below a named folder only
-/// what is inside it: the user's skills, a plugin's, and link targets are not changed along the way.
-enum FixScope {
-    /// It is fixed if it is inside this folder when it is written.
-    Fixable(PathBuf),
-    CheckOnly,
-}
-
-impl FixScope {
-    fn within(folder: Option<PathBuf>) -> Self {
-        folder.map_or(Self::CheckOnly, Self::Fixable)
     }
 }
 

@@ -7,7 +7,7 @@ use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Digest;
 use skillfold::store::{Act, Event, Outcome, Record, RecordedApproval, Target};
 
-use crate::improve::decide::short;
+use crate::improve::digest::short;
 use crate::output::{display_path, pluralize};
 
 /// Returns the records in words, one line each. The end of something is said where it started.

@@ -13,6 +13,7 @@ use crate::arguments::{Approve, Global, Reject, Rollback};
 use crate::editor;
 use crate::failure::Failure;
 use crate::host;
+use crate::improve::digest::short;
 use crate::improve::history::find_version;
 use crate::improve::{decision, proposals, text_diff};
 use crate::output::{GOOD, Output, paint};
@@ -126,10 +127,4 @@ pub(crate) fn rollback(
         short(&version.to_string())
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the start of a digest, as it is shown to people.
-pub(crate) fn short(digest: &str) -> String {
-    let digits = digest.trim_start_matches("sha256:");
-    digits.chars().take(12).collect()
 }

@@ -14,12 +14,12 @@ use skillfold::view::{Document, History, VersionRow};
 use crate::arguments::{Diff, Global, HistoryOptions};
 use crate::failure::Failure;
 use crate::host;
+use crate::improve::digest::short;
 use crate::improve::text_diff;
 use crate::output::{BOLD, DIM, Output, pluralize};
 use crate::table::Table;
 
-/// How many digits of a digest are shown, and are enough to name a version.
-const DIGITS: usize = 12;
+/// How many digits of a digest are enough to name a version.
 const MIN_DIGITS: usize = 6;
 
 pub(crate) fn run(
@@ -93,11 +93,6 @@ fn what_happened(row: &VersionRow) -> String {
         let _ = write!(text, ": {}", visible(reason));
     }
     text
-}
-
-fn short(digest: &str) -> String {
-    let digits = digest.trim_start_matches("sha256:");
-    digits.chars().take(DIGITS).collect()
 }
 
 pub(crate) fn diff(

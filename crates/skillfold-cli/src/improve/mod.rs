@@ -1,6 +1,7 @@
 //! The commands with which changes of skills are proposed and decided.
 
 pub(crate) mod decision;
+mod digest;
 mod text_diff;
 
 mod audit_text;
