@@ -224,6 +224,7 @@ def test_skills_that_the_model_asked_for_are_recorded_as_used(skills: Skills) ->
     context.call("read_skill_resource", {"skill_id": "pdf", "path": "references/forms.md"})
     asyncio.run(context.acall("load_skill", '{"skill_id": "mail"}'))
     context.call("load_skill", {"skill_id": "none"})
+    assert context.call("load_skill", '{"skill_id": ').is_error
     context.call("list_skills")
     assert context.invoked() == ["pdf", "mail"]
     assert context.invoked() == []

@@ -131,9 +131,10 @@ class SkillContext:
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Call a tool as the model asked."""
         answer = self._session.call(name, arguments)
-        given: Any = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {}
-        if not answer.is_error and isinstance(skill_id := given.get("skill_id"), str):
-            self.used.append(skill_id)
+        if not answer.is_error:
+            given: Any = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {}
+            if isinstance(skill_id := given.get("skill_id"), str):
+                self.used.append(skill_id)
         return answer
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
