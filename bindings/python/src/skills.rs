@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
-use skillfold::core::read::{RefusedFolder, ToolCheck};
+use skillfold::core::read::ToolCheck;
 use skillfold::core::source::{Cursor, SKILL_FILE};
 use skillfold::core::{ContextLifetime, Error, Limits, MemorySource, Scope};
 use skillfold::view::{
@@ -91,9 +91,11 @@ impl Skills {
             RootStatus::Missing(finding) => Some(finding.message.to_string()),
             _ => None,
         });
-        let is_bundled =
-            |refused: &&RefusedFolder| catalog.roots()[refused.source].scope() == Scope::Bundled;
-        let refused = catalog.refused().iter().filter(is_bundled).map(|refused| {
+        let refused = catalog.refused().iter().filter(|refused| {
+            let root = &catalog.roots()[refused.source];
+            root.scope() == Scope::Bundled
+        });
+        let refused = refused.map(|refused| {
             let why = refused.diagnostics.first();
             let why = why.map_or("", |finding| &*finding.message);
             let folder = refused.folder.path();

@@ -53,14 +53,12 @@ pub(crate) fn run(
         ids.push(choose::skill_id(named, &skills.catalog(), output)?);
     }
     let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
-    let asked;
-    let request = match &options.request {
-        Some(request) => request,
-        None => {
-            asked = ask_line("For which request? ", output).ok_or(Failure::Interrupted)?;
-            &asked
-        }
+    let request = if let Some(request) = &options.request {
+        request.clone()
+    } else {
+        ask_line("For which request? ", output).ok_or(Failure::Interrupted)?
     };
+    let request = &*request;
     let mut explanation = session.why(request, &ids)?;
     if explanation.turn.decisions.is_empty() && options.skill.is_empty() {
         // Nothing was chosen: say how far the nearest skills were from it.

@@ -171,7 +171,7 @@ pub(crate) enum Command {
     Run(RunScript),
     /// List the tools of a skill, or call one
     Tools(Tools),
-    /// Propose a change of a skill, or a new one, from a folder or file, for review
+    /// Propose a change of a skill, or a new one, for review
     Propose(Propose),
     /// List the proposed changes of skills, or show one
     Proposals(Proposals),

@@ -48,7 +48,7 @@ fn steady(shown: &str) -> String {
         match bare.split_once("-20") {
             Some((name, time)) if time.contains('T') && !is_time => {
                 let end = time.split_once('Z').map_or("", |(_, end)| end);
-                text.push_str(&format!("{name}-TIME{end}"));
+                text.extend([name, "-TIME", end]);
             }
             _ if is_digest => text.push_str("DIGEST"),
             _ if is_time => text.push_str("TIME"),

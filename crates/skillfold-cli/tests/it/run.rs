@@ -90,6 +90,7 @@ fn show_has_triggers_and_toolsets_and_new_writes_them() {
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/greet/SKILL.md
      instructions  241 bytes, about 61 tokens
+           digest  sha256:cf5ea4e71bb66ed12ab57c4d501769c05ad3236e2a464ce44d5d87c3659c82b4
          triggers  `say hello`, `it's: me`
          toolsets  toolsets/greet.py:tools
     exit 0

@@ -222,9 +222,9 @@ fn a_list_that_breaks_a_rule_is_refused() {
             .len(),
         256
     );
-    insta::assert_snapshot!(listed("send(id, {'tools': [], 'nextCursor': 'x'})"), @r"
+    insta::assert_snapshot!(listed("send(id, {'tools': [], 'nextCursor': 'x'})"), @"
     invalid_toolset: Toolset `server` cannot be loaded: its list of tools has more than 100 pages
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(listed("send(id, {'tools': ONE + ONE})"), @r"
     invalid_toolset: Toolset `server`: two tools have the name `a`
@@ -258,23 +258,23 @@ fn a_list_that_breaks_a_rule_is_refused() {
     invalid_toolset: Toolset `server`: the parameters of `a` are not a JSON schema of an object
     hint: Correct the toolset; none of its tools can be used before that
     ");
-    insta::assert_snapshot!(listed("send(id, {'tools': [{'name': 'a'}]})"), @r"
+    insta::assert_snapshot!(listed("send(id, {'tools': [{'name': 'a'}]})"), @"
     invalid_toolset: Toolset `server` cannot be loaded: the tool `a` has no `inputSchema`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
-    insta::assert_snapshot!(listed("send(id, {'tools': [7]})"), @r"
+    insta::assert_snapshot!(listed("send(id, {'tools': [7]})"), @"
     invalid_toolset: Toolset `server` cannot be loaded: a tool has no name
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
-    insta::assert_snapshot!(listed("send(id, 7)"), @r"
+    insta::assert_snapshot!(listed("send(id, 7)"), @"
     invalid_toolset: Toolset `server` cannot be loaded: its answer to `tools/list` has no list `tools`
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
     insta::assert_snapshot!(
-        listed("print(json.dumps({'id': id, 'error': {'code': 1, 'message': 'not today'}}), flush=True)"), @r"
-    invalid_toolset: Toolset `server` cannot be loaded: not today
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
-    ");
+        listed("print(json.dumps({'id': id, 'error': {'code': 1, 'message': 'not today'}}), flush=True)"), @"
+        invalid_toolset: Toolset `server` cannot be loaded: not today
+        hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
+        ");
 }
 
 #[test]

@@ -177,6 +177,11 @@ fn a_python_module_that_cannot_be_imported_says_where() {
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: TypeError: a tool needs a `name` and a function `execute`: {'name': 'a'}
     hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
+    let function = refused("def add(args): return 1\ntools = [add]", "toolsets/index");
+    assert!(
+        function.contains("a function alone is no tool: write {'name': 'add'"),
+        "{function}"
+    );
     insta::assert_snapshot!(refused("tools = 3", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: TypeError: the export is no list of tools, and has no `tools`
     hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with

@@ -81,9 +81,9 @@ fn a_program_of_the_skill_is_started_without_an_interpreter() {
 #[test]
 fn a_version_that_is_not_known_is_refused() {
     let server = SERVER.replace("2024-11-05", "1999-01-01");
-    insta::assert_snapshot!(refusal(&[("server", &server)], "server"), @r"
+    insta::assert_snapshot!(refusal(&[("server", &server)], "server"), @"
     invalid_toolset: Toolset `server` cannot be loaded: it speaks version `1999-01-01` of the protocol; known are 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05
-    hint: Correct the file; docs/toolsets.md has a complete example of each kind
+    hint: Correct the file; `skillfold new NAME --toolset` writes one to compare it with
     ");
 }
 

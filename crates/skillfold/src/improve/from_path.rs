@@ -33,12 +33,11 @@ impl Skills {
         author: Author,
     ) -> Result<MadeProposal, Error> {
         let catalog = self.catalog();
-        let (id, place) = match catalog.resolve(id) {
-            Lookup::NotFound => (id.to_owned(), self.new_place(id)?),
-            _ => {
-                let entry = catalog.resolve_for_person(id)?;
-                (entry.id().to_owned(), self.place_of(&entry)?)
-            }
+        let (id, place) = if let Lookup::NotFound = catalog.resolve(id) {
+            (id.to_owned(), self.new_place(id)?)
+        } else {
+            let entry = catalog.resolve_for_person(id)?;
+            (entry.id().to_owned(), self.place_of(&entry)?)
         };
         let before = place.read()?.unwrap_or_default();
         let after = self.files_at(path, &before)?;
