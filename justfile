@@ -196,11 +196,15 @@ readme *options:
 book folder="dist/book":
     python3 .ci/book.py {{folder}}
 
+# Run CI's checks that measure time or load ten times, beside two busy loops
+timing runs="10":
+    bash .ci/timing {{runs}}
+
 # Lint the scripts, and the workflows, issue forms, formula and container that only other machines run
 packaging:
     bash .ci/packaging
 
-# Everything that CI runs
+# Everything that CI runs; `CI_ALL=1` also the stages whose inputs have not changed
 ci:
     bash .ci/run
 

@@ -1,7 +1,8 @@
-"""Builds the documentation as a book with mdBook, and checks it: book.py [FOLDER]
+"""Builds the documentation as a book with mdBook, and checks it: book.py [FOLDER | --links]
 
 The book is written to FOLDER, dist/book by default. Fails on a warning of mdBook, a page of docs/ that docs/SUMMARY.md does not
 list, and a link to a page, an anchor or a file that the book does not have. Links to other sites are counted, not followed.
+`--links` checks the summary and the links of the Markdown files alone, without mdBook.
 
 The pages are built in a tree with the paths of the repository, so the same links work on a code host and in the book. Files
 outside docs/ are copied into it if a page links to them.
@@ -122,7 +123,45 @@ def check(output):
     return dead, f"{len(pages)} pages, {inside} links; {outside} links to other sites were not followed"
 
 
+def anchors(text):
+    """Returns the anchors that mdBook gives to the headings of a page."""
+    found, seen = {""}, {}
+    text = re.sub(r"^(```+).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
+    for heading in re.findall(r"^#+ +(.+?)\s*$", text, re.MULTILINE):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", lambda link: link[1] or "", heading)
+        name = "".join("-" if c == " " else c for c in heading.lower() if c.isalnum() or c in " -_")
+        found.add(name if name not in seen else f"{name}-{seen[name]}")
+        seen[name] = seen.get(name, 0) + 1
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def check_sources():
+    """Returns what is wrong with the summary and the links of the pages, and how many there are."""
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = stage(pathlib.Path(folder))
+    pages, count = summary()[1], 0
+    text = {page: (ROOT / page).read_text(encoding="utf-8") for page in pages if (ROOT / page).is_file()}
+    for page in pages:
+        for link in links(text.get(page, "")):
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            count += 1
+            file = target(page, link) or page
+            if not (ROOT / file).exists():
+                wrong.append(f"{page} links to {link}, which does not exist")
+            elif file in text and not file.endswith("/SKILL.md") and urllib.parse.unquote(parts.fragment) not in anchors(text[file]):
+                wrong.append(f"{page} links to {link}, which has no such anchor")
+    return wrong, f"{len(pages)} pages, {count} links"
+
+
 def main():
+    if sys.argv[1:] == ["--links"]:
+        wrong, counts = check_sources()
+        for line in wrong:
+            print(f"error: {line}", file=sys.stderr)
+        print(counts)
+        sys.exit(bool(wrong))
     output = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist/book").resolve()
     try:
         version = subprocess.run(["mdbook", "--version"], capture_output=True, text=True, check=True).stdout.strip()

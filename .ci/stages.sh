@@ -3,13 +3,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci"
-mkdir -p "$cache"
+mkdir -p "$cache/passed"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
 export PATH="$cache/tools/bin:$PATH"
 export CARGO_TERM_COLOR=never
 # Every checkout is compiled once; incremental build data would take gigabytes.
 export CARGO_INCREMENTAL=0
-export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail
+export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=flaky
 
 # Test data beside the checkout.
 corpus="../shared/data/skills_corpus.jsonl.zst"
@@ -33,15 +33,30 @@ has_data() {
     return 1
 }
 
-# The command and the benchmarks are built together: built one by one they would have different features, and every build
-# would compile the engine again.
-build_optimized() {
-    cargo build --quiet --profile "${BENCH_PROFILE:-release}" -p skillfold-cli -p skillfold-bench
+# Everything is built as one set of packages: another set has other features, and compiles every crate again. `release` is
+# for what is measured to the end, in .ci/deep; all other stages share the build of the tests.
+build() {
+    if [ "$build_profile" = release ]; then
+        cargo build --quiet --release -p skillfold-cli -p skillfold-bench
+    else
+        cargo build --quiet --workspace
+    fi
+}
+
+# Returns the folder of the programs that `build` builds.
+binaries() {
+    if [ "$build_profile" = release ]; then echo "$CARGO_TARGET_DIR/release"; else echo "$CARGO_TARGET_DIR/debug"; fi
 }
 
 bench() {
-    build_optimized
-    "$CARGO_TARGET_DIR/${BENCH_PROFILE:-release}/skillfold-bench" "$@"
+    "$(binaries)/skillfold-bench" "$@"
+}
+
+# A check that measures time or load: a busy machine may spoil one try, so it gets a second one, which is printed.
+measured() {
+    if "$@"; then return; fi
+    echo "second try: $*"
+    "$@"
 }
 
 # Tools are built without optimization: they run for seconds, but would take minutes to compile.
@@ -116,47 +131,92 @@ ignored_tests() {
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }
 
-# Fuzzes all targets, or those named, built with `--dev` or `--release`, up to a number of runs or seconds each.
+# Fuzzes all targets, or those named, up to a number of runs or seconds each.
 fuzz() {
-    local profile="$1" runs="$2" seconds="$3" target targets dict
-    shift 3
+    local runs="$1" seconds="$2" target targets dict
+    shift 2
     targets="${*:-$(cargo +nightly fuzz list)}"
     if [ -z "$targets" ]; then echo "error: there is no fuzz target" >&2; exit 1; fi
-    cargo +nightly fuzz build "$profile" -s none --no-trace-compares --target-dir "$cache/fuzz-target"
+    export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
+    export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+    local options=(--release --features fuzzer -s none --no-trace-compares --target-dir "$cache/fuzz-target")
+    cargo +nightly fuzz build "${options[@]}"
     for target in $targets; do
         dict=yaml
         if [ -f "fuzz/$target.dict" ]; then dict="$target"; fi
         mkdir -p "$cache/fuzz/$target"
         echo "--- $target"
-        cargo +nightly fuzz run "$profile" -s none --no-trace-compares --target-dir "$cache/fuzz-target" \
-            "$target" "$cache/fuzz/$target" "fuzz/seeds/$target" -- -runs="$runs" -max_total_time="$seconds" \
-            -timeout=2 -rss_limit_mb=512 -max_len=512 -dict="fuzz/$dict.dict" -verbosity=0 -print_final_stats=1
+        cargo +nightly fuzz run "${options[@]}" "$target" "$cache/fuzz/$target" "fuzz/seeds/$target" -- \
+            -runs="$runs" -max_total_time="$seconds" -timeout=2 -rss_limit_mb=512 -max_len=512 \
+            -dict="fuzz/$dict.dict" -verbosity=0 -print_final_stats=1
     done
 }
 
-# CPU seconds of all processes that have ended, from the clock ticks of /proc; 0 where there is no /proc.
+# CPU seconds of all processes that a shell started and that have ended, from the clock ticks of /proc; 0 without /proc.
 cpu_seconds() {
     local stat ticks
     ticks="$(getconf CLK_TCK)"
-    if ! stat="$(cat /proc/$$/stat 2>/dev/null)"; then echo 0; return; fi
+    if ! stat="$(cat "/proc/$1/stat" 2>/dev/null)"; then echo 0; return; fi
     read -r -a stat <<<"${stat##*) }"
     echo $(((stat[11] + stat[12] + stat[13] + stat[14]) / ticks))
 }
 
-# Runs a stage and keeps its seconds, and its CPU seconds: these stay the same on a busy machine.
-table=()
+# Prints the paths below which is all that a stage reads, for stages that are skipped if nothing there has changed since they
+# passed on this machine. A script with such stages replaces it.
+inputs_of() {
+    :
+}
+
+# Prints the digest of a stage's inputs and of the compiler; nothing if they are not known or not committed, or CI_ALL is set.
+inputs_digest() {
+    local paths
+    read -r -a paths <<<"$(inputs_of "$1")"
+    if [ "${#paths[@]}" = 0 ] || [ -n "${CI_ALL:-}" ] || [ -n "$(git status --porcelain -- "${paths[@]}")" ]; then return; fi
+    { rustc -vV; git ls-files --stage -- "${paths[@]}"; } | sha256sum
+}
+
+# Where stages say that they start: the output of the script, also for stages whose own output is kept until they end.
+exec 3>/dev/null
+
+# Runs a stage, a function named here, and keeps its seconds and its CPU seconds: these stay the same on a busy machine.
+rows="$cache/rows.$$"
 stage() {
-    local name="$1" start=$SECONDS cpu
-    cpu="$(cpu_seconds)"
-    shift
+    local name="${1//_/ }" start=$SECONDS shell="${BASHPID:-$$}" cpu digest
+    digest="$(inputs_digest "$1")"
+    if [ -n "$digest" ] && [ "$digest" = "$(cat "$cache/passed/$1" 2>/dev/null)" ]; then
+        echo "=== $name: skipped, nothing that it reads has changed since it passed here"
+        printf '                        %s (skipped)\n' "$name" >>"$rows"
+        return
+    fi
+    cpu="$(cpu_seconds "$shell")"
     echo "=== $name"
-    "$@"
-    cpu=$(($(cpu_seconds) - cpu))
-    table+=("$(printf '%5d s %6d s of CPU  %s' $((SECONDS - start)) "$cpu" "$name")")
+    echo "=== $name starts" >&3
+    "$1"
+    cpu=$(($(cpu_seconds "$shell") - cpu))
+    printf '%5d s %6d s of CPU  %s\n' $((SECONDS - start)) "$cpu" "$name" >>"$rows"
     echo "=== $name: $((SECONDS - start)) s, $cpu s of CPU"
+    if [ -n "$digest" ]; then echo "$digest" >"$cache/passed/$1"; fi
+}
+
+# Runs lists of stages side by side: many of them wait more than they work. What each prints comes when its list has ended.
+lanes() {
+    local lane log failed=0 processes=() logs=()
+    for lane in "$@"; do
+        log="$(mktemp)"
+        logs+=("$log")
+        ( for name in $lane; do stage "$name"; done ) 3>&1 >"$log" 2>&1 &
+        processes+=("$!")
+    done
+    for lane in "${!processes[@]}"; do
+        wait "${processes[$lane]}" || failed=1
+        cat "${logs[$lane]}"
+        rm "${logs[$lane]}"
+    done
+    return "$failed"
 }
 
 print_table() {
-    echo "=== all stages: $SECONDS s, $(cpu_seconds) s of CPU"
-    printf '%s\n' "${table[@]}"
+    echo "=== all stages: $SECONDS s, $(cpu_seconds $$) s of CPU"
+    cat "$rows"
+    rm "$rows"
 }

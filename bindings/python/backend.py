@@ -81,7 +81,7 @@ def place_command() -> None:
 
 def build_command() -> str:
     """Build the command with the profile of the wheel, and return its path."""
-    profile = os.environ.get("SKILLFOLD_PROFILE", "dist")
+    profile = os.environ.get("SKILLFOLD_PROFILE", "release")
     manifest = "crates/skillfold-cli/Cargo.toml"
     subprocess.run(  # noqa: S603
         ["cargo", "build", "--locked", "--profile", profile, "--manifest-path", manifest],  # noqa: S607

@@ -1,21 +1,3 @@
-//! Any text between the fences: what is read keeps its promises, whichever reader looks first.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use skillfold_core::Limits;
-use skillfold_core::read::{FrontmatterReader, parse_with};
-
-fuzz_target!(|text: &str| {
-    let file = format!("---\nname: a\ndescription: b\n{text}\n---\n");
-    let read = |reader| parse_with(file.as_bytes(), "a", reader, &Limits::default());
-    let (lines, yaml) = (read(FrontmatterReader::Lines), read(FrontmatterReader::Yaml));
-    assert_eq!(lines.manifest, yaml.manifest, "the readers differ");
-    assert_eq!((lines.body_start, lines.repaired), (yaml.body_start, yaml.repaired), "the readers differ");
-    let Some(manifest) = lines.manifest else { return };
-    let brief = manifest.brief();
-    assert!(brief.chars().count() <= 80 && !brief.contains('\n'), "a brief that is no line");
-    assert!(!manifest.name().as_str().contains(['/', '\\', '\n']), "a name that could be a path");
-    for list in [manifest.tags(), manifest.requires(), manifest.allowed_tools(), manifest.toolsets()] {
-        assert!(list.iter().all(|entry| !entry.trim().is_empty()), "an empty entry");
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skillfold_fuzz::run("manifest", bytes));
