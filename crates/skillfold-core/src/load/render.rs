@@ -53,7 +53,7 @@ impl Loader {
     ) -> Result<LoadedText, Error> {
         let instructions = self.load(entry, arguments)?;
         let tokens = instructions.tokens();
-        Ok(self.wrap_with(entry, instructions, envelope, tokens))
+        Ok(Self::wrap_with(entry, instructions, envelope, tokens))
     }
 
     /// Wraps instructions that were just loaded in an envelope; see [`render`](Self::render). A `skill_context` does not
@@ -68,11 +68,10 @@ impl Loader {
             Envelope::SkillContext => 0,
             _ => instructions.tokens(),
         };
-        self.wrap_with(entry, instructions, envelope, tokens)
+        Self::wrap_with(entry, instructions, envelope, tokens)
     }
 
     fn wrap_with(
-        &self,
         entry: &Entry<'_>,
         instructions: Arc<Instructions>,
         envelope: Envelope,
