@@ -150,7 +150,7 @@ impl Skills {
     ) -> Result<(usize, Vec<ChangedQuery>), Error> {
         let policy = self.report().settings.policy();
         let mut paths = preview.after.iter().map(|(path, _)| path);
-        let ships_queries = paths.any(|path| is_query_file(path));
+        let ships_queries = paths.any(is_query_file);
         let Some(name) = after.field(name).filter(|_| ships_queries) else {
             return Ok((0, Vec::new()));
         };

@@ -219,13 +219,12 @@ impl Session {
             .filter(|entry| named.matches(entry) && !known.contains(entry.id()))
             .collect();
         skills.extend(others.into_iter().map(|entry| (entry, Some(Fit::Possible))));
-        f(&FoundSkills {
-            skills,
-            note: match results.is_fallback {
-                true => Some(FALLBACK_NOTE),
-                false => results.is_without_meaning().then_some(WORDS_NOTE),
-            },
-        })
+        let note = if results.is_fallback {
+            Some(FALLBACK_NOTE)
+        } else {
+            results.is_without_meaning().then_some(WORDS_NOTE)
+        };
+        f(&FoundSkills { skills, note })
     }
 }
 
