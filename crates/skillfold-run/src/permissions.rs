@@ -198,11 +198,11 @@ impl Permissions {
     /// Fails with `not_permitted`, and names the path and what it covers.
     pub fn check_protected(&self) -> Result<(), RunError> {
         for path in &self.read {
-            let covered = |place: &PathBuf| self.protected.from_reading(place);
+            let covered = |place: &PathBuf| self.protected.read_exposes(place);
             refuse_covered(path, "read", self.places(path).iter().find_map(covered))?;
         }
         for path in &self.write {
-            let covered = |place: &PathBuf| self.protected.from_writing(place);
+            let covered = |place: &PathBuf| self.protected.write_exposes(place);
             refuse_covered(path, "written", self.places(path).iter().find_map(covered))?;
         }
         Ok(())

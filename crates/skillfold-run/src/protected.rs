@@ -38,13 +38,13 @@ impl Protected {
     }
 
     /// Returns what reading a path would give away.
-    pub(crate) fn from_reading(&self, path: &Path) -> Option<&Path> {
+    pub(crate) fn read_exposes(&self, path: &Path) -> Option<&Path> {
         covered(&self.secret, path)
     }
 
     /// Returns what writing to a path could change.
-    pub(crate) fn from_writing(&self, path: &Path) -> Option<&Path> {
-        self.from_reading(path)
+    pub(crate) fn write_exposes(&self, path: &Path) -> Option<&Path> {
+        self.read_exposes(path)
             .or_else(|| covered(&self.unwritable, path))
     }
 
