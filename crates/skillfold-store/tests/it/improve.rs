@@ -297,13 +297,13 @@ fn same_change_twice_is_one_proposal() {
 #[test]
 fn repeated_proposals_do_not_fill_the_log() {
     let user = User::new();
-    let long = "n".repeat(900_000);
+    let name = "n".repeat(900_000);
     for _ in 0..100 {
         let new = NewProposal {
             skill: "pdf",
             place: &user.pdf,
             diff: DIFF,
-            author: Author::named(&*long).in_session(Some(&*long)),
+            author: Author::named(&*name).in_session(Some(&*name)),
             justification: &"\u{1}".repeat(8192),
             evidence: None,
             checks: &[],
