@@ -175,9 +175,10 @@ impl Admission {
             self.limits.response_timeout
         };
         let Ok((response, permit, sessions_full)) = timeout(patience, response).await else {
-            return match is_call {
-                true => refuse(StatusCode::GATEWAY_TIMEOUT, ENDED_CALL),
-                false => busy("The answer took too long"),
+            return if is_call {
+                refuse(StatusCode::GATEWAY_TIMEOUT, ENDED_CALL)
+            } else {
+                busy("The answer took too long")
             };
         };
         if sessions_full {
