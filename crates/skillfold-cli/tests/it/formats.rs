@@ -150,8 +150,8 @@ fn hashed(log: &str) -> String {
     for line in log.lines() {
         let (body, _) = line.rsplit_once(",\"hash\"").unwrap();
         let digest = Digest::sha256(format!("{head}\n{body}").as_bytes()).to_string();
-        head = digest.trim_start_matches("sha256:").to_owned();
-        text += &format!("{body},\"hash\":\"{head}\"}}\n");
+        digest.trim_start_matches("sha256:").clone_into(&mut head);
+        text.extend([body, ",\"hash\":\"", &head, "\"}\n"]);
     }
     text
 }
