@@ -180,7 +180,9 @@ fn long_introductions_are_not_kept_and_ended_sessions_leave_nothing_behind() {
             // A session takes some 100,000 bytes, in this process those of its client too.
             let each = (held() - before) / COUNT;
             assert!(each < 250_000, "{each}");
-            sessions.iter().for_each(|session| end(session));
+            for session in &sessions {
+                end(session);
+            }
             assert!(is_empty());
             let start = Instant::now();
             until(|| held() <= before + 1024 * COUNT + SLACK);
