@@ -124,6 +124,10 @@ fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_ev
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test changes a file of its own"
+)]
 fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
     let world = world();
     world.write(&format!("//- {A}/forms.md\nForms\n"));
