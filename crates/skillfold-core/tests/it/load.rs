@@ -338,9 +338,9 @@ fn loading_a_skill_loads_nothing_that_it_requires() {
     let source = MemorySource::new(files(tree));
     let catalog = catalog(Root::new(Scope::User, "mine", source));
     let loader = loader();
-    let loaded = loader.load(&catalog.get("a").unwrap(), "").unwrap();
-    assert_eq!(loaded.body(), "Do a.\n");
-    assert_eq!(loaded.requires(), ["b".into()]);
+    let skill = loader.load(&catalog.get("a").unwrap(), "").unwrap();
+    assert_eq!(skill.body(), "Do a.\n");
+    assert_eq!(skill.requires(), ["b".into()]);
     assert_eq!(loader.stats().entries, 1);
 }
 

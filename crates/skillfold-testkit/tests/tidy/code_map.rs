@@ -35,7 +35,7 @@ fn differences(page: &str, paths: &[&str]) -> Vec<Finding> {
         let sources = paths.iter().filter(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
             path.starts_with(source)
-                && path.ends_with(".rs")
+                && path.strip_suffix(".rs").is_some()
                 && !HEADS.contains(&name)
                 && !path.contains("/tests/")
         });
