@@ -67,12 +67,10 @@ fn third_party() -> Vec<String> {
         let targets = targets.into_iter().flat_map(toml::Table::values);
         let tables = targets.filter_map(toml::Value::as_table).chain([&table]);
         let dependencies = tables.filter_map(|table| table.get("dependencies")?.as_table());
-        names.extend(dependencies.flat_map(toml::Table::keys).cloned());
+        let keys = dependencies.flat_map(toml::Table::keys);
+        names.extend(keys.map(|name| name.replace('-', "_")));
     }
     names.retain(|name| !name.starts_with("skillfold"));
-    names
-        .iter_mut()
-        .for_each(|name| *name = name.replace('-', "_"));
     names.sort();
     names.dedup();
     names
