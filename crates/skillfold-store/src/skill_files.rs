@@ -16,6 +16,8 @@ use crate::write_root::{ReadFile, missing_to_changed};
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
 /// Maximum entries of a skill's folder, hidden ones included.
 pub(crate) const MAX_ENTRIES: usize = 10_000;
+/// How often a folder is read whose files are replaced meanwhile.
+const MAX_TRIES: usize = 10;
 /// Maximum depth of folders, hidden ones included.
 pub(crate) const MAX_DEPTH: usize = 64;
 
@@ -97,13 +99,20 @@ impl SkillFiles {
         edits
     }
 
+    /// Reads the files of a folder. The folder is there, so what is missing was removed since it was listed, as editors do when they
+    /// save: then it is read again.
     pub(crate) fn read(folder: &Dir) -> WriteResult<Self> {
-        let mut files = Self::default();
-        let mut left = (MAX_ENTRIES, MAX_BYTES);
-        // The folder is there, so what is missing was removed since it was listed.
-        let read = files.read_below(folder, "", &mut left);
-        read.map_err(missing_to_changed)?;
-        Ok(files)
+        let mut tries = 0;
+        loop {
+            let mut files = Self::default();
+            let mut left = (MAX_ENTRIES, MAX_BYTES);
+            tries += 1;
+            match files.read_below(folder, "", &mut left) {
+                Ok(()) => return Ok(files),
+                Err(fault) if fault.is_missing() && tries < MAX_TRIES => {}
+                Err(fault) => return Err(missing_to_changed(fault)),
+            }
+        }
     }
 
     fn read_below(
@@ -152,7 +161,8 @@ impl SkillFiles {
                 Some(Kind::Link) if path.components().any(|name| name.starts_with('.')) => {}
                 Some(Kind::Link) => return Err(WriteFault::Refused(LINK_INSIDE)),
                 Some(Kind::Other) => return Err(WriteFault::Refused(NOT_A_FILE_INSIDE)),
-                None => return Err(WriteFault::Refused(CHANGED)),
+                // It was removed since it was listed.
+                None => {}
             }
         }
         Ok(())
