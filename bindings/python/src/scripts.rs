@@ -13,7 +13,7 @@ use skillfold::core::{Error, FsSource, Refusal};
 use skillfold::run::{Cancel as RunCancel, Run, RunLimits, RunOptions, SkillCopy};
 use skillfold::store::Approval;
 use skillfold::view::{Document, RunView, ScriptList};
-use skillfold::{AllowedSkills, Environment, ScriptError, Skills};
+use skillfold::{AllowedSkills, ApprovalRequires, Environment, ScriptError, Settings, Skills};
 
 use crate::error::{json, raise, raise_run};
 
@@ -33,6 +33,9 @@ impl Runner {
 
 const NOT_ALLOWED: &str = "Its scripts are not allowed to run, or it changed since you allowed them; look at `Skills.scripts(id)` of \
                            `skillfold.Skills.discover(roots=[...])`, and allow it with `Skills.reviewer(name).allow(...)`";
+
+const WITH_PASSPHRASE: &str = "The settings require a passphrase for scripts, which skillkit's interface does not check; run it with \
+                               `skillfold.Skills.run`";
 
 /// Runs a script of a skill's folder in the sandbox, with nothing granted, if the user has allowed exactly this content:
 /// `skillfold.compat.skillkit`.
@@ -55,7 +58,12 @@ pub(crate) fn run_script(
         let source = FsSource::open(parent)?;
         let skill = Folder::new(name).map_err(|_| invalid(name, "It is no folder of a skill"))?;
         let copy = SkillCopy::read(&source, &skill)?;
-        let known = AllowedSkills::load(&Environment::from_process(parent)?);
+        let environment = Environment::from_process(parent)?;
+        let requires = Settings::load(&environment, &[]).approval_requires.value;
+        if requires == ApprovalRequires::Passphrase {
+            return Err(Error::refused(name, Refusal::NotAllowed, WITH_PASSPHRASE).into());
+        }
+        let known = AllowedSkills::load(&environment);
         if known.find(copy.content_digest(), &folder).is_none() {
             return Err(Error::refused(name, Refusal::NotAllowed, NOT_ALLOWED).into());
         }

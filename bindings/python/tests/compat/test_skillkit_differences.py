@@ -404,6 +404,16 @@ def test_script_runs_only_if_the_user_has_allowed_it(ours: Any, tmp_path: Path, 
         found.execute_skill_script("pdf", "fill", {})
 
 
+def test_no_script_runs_where_a_passphrase_is_required(
+    ours: Any, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_script(tmp_path, write)
+    allow(tmp_path)
+    monkeypatch.setenv("SKILLFOLD_APPROVAL_REQUIRES", "passphrase")
+    with pytest.raises(ours.ScriptError, match="require a passphrase"):
+        manager(ours, tmp_path).execute_skill_script("pdf", "fill", {})
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
 def test_scripts_run_in_a_box_with_arguments_as_they_are(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
