@@ -827,6 +827,10 @@ class LoadedSkill(TextView):
     """Findings about this load, such as that the file changed since discovery."""
     requires: list[str]
     """Ids of the skills to load first, as the skill's `requires` lists them."""
+    run_notes: str | None
+    """How the model runs the skill's scripts and calls its tools; only in the answer of a tool, and only if it
+    may.
+    """
     text: str
     """The text for the model: the instructions in the envelope."""
     tokens: int
@@ -2179,6 +2183,7 @@ LoadedSkill._fields = {
     "id": (None, None),
     "notes": ([], Diagnostic),
     "requires": ([], None),
+    "run_notes": (None, None),
     "text": (None, None),
     "tokens": (None, None),
 }
