@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// ```
 /// use skillfold_core::text::FormatNumber;
 ///
-/// assert_eq!(serde_json::to_string(&FormatNumber::<1>)?, "1");
+/// assert_eq!(serde_json::to_string(&FormatNumber::<1>::default())?, "1");
 /// let newer: Result<FormatNumber<1>, _> = serde_json::from_str("2");
 /// assert!(newer.unwrap_err().to_string().starts_with("format 2 is newer than format 1"));
 /// # Ok::<(), serde_json::Error>(())

@@ -250,7 +250,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         """Discover the skills for a working folder: those of its project, of the person, and of `roots`.
 
         The project's skills are listed, but given to models only if the person trusts the project, or with
-        `trust_project`.
+        `trust_project`. A root that does not exist, and a bundled skill that cannot be read, are logged as warnings.
 
         Args:
             directory: The working folder.
@@ -266,7 +266,6 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             home: Replaces the person's home. With it or `environ`, no variable of the process is read.
             environ: Replaces the variables of the process.
 
-        A root that does not exist, and a bundled skill that cannot be read, are logged as warnings.
         """
         files, folder = _bundled(bundled)
         replaced = None
