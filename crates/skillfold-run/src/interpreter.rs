@@ -71,6 +71,7 @@ pub(crate) fn is_javascript(program: &str) -> bool {
 }
 
 /// Returns whether a program is one of the languages above, of whatever version.
+#[cfg(target_os = "linux")]
 pub(crate) fn is_language(program: &Path) -> bool {
     let without_version = |name: &str| -> String {
         let is_version = |last: char| last.is_ascii_digit() || last == '.' || last == '-';

@@ -179,11 +179,13 @@ impl Permissions {
     }
 
     /// Returns what no run may get.
+    #[cfg(target_os = "linux")]
     pub(crate) fn protected(&self) -> &Protected {
         &self.protected
     }
 
     /// Returns where a granted path leads.
+    #[cfg(target_os = "linux")]
     pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         match self.real.get(path) {
             Some(real) => Ok(real.clone()),

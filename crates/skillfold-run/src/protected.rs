@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
 use crate::interpreter::is_language;
 
 /// What a host keeps from every run: credentials, and files by which a script could run outside its sandbox.
@@ -50,6 +51,7 @@ impl Protected {
 
     /// Returns whether a run sees the libraries in the folder in which its interpreter is installed. Folders that programs share,
     /// such as the home and `~/.local`, have more in them than libraries.
+    #[cfg(target_os = "linux")]
     pub(crate) fn shows_libraries(&self, prefix: &Path, program: &Path) -> bool {
         let is_in_home = (self.home.as_ref()).is_some_and(|home| prefix.starts_with(home));
         let mut all = self.secret.iter().chain(&self.unwritable);
