@@ -1,7 +1,6 @@
 //! What a run may use beyond its skill and its scratch folder. By default nothing.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use skillfold_core::name::ResourcePath;
@@ -186,7 +185,7 @@ impl Permissions {
 
     /// Returns where a granted path leads.
     #[cfg(target_os = "linux")]
-    pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+    pub(crate) fn real_path(&self, path: &Path) -> std::io::Result<PathBuf> {
         match self.real.get(path) {
             Some(real) => Ok(real.clone()),
             None => path.canonicalize(),
