@@ -82,7 +82,7 @@ impl Conversations {
         let mut used = take(&mut all, id).unwrap_or_else(new);
         if used.bytes + bytes > MAX_BYTES {
             let spent = used.session.state().tokens_spent();
-            tracing::info!(spent, "a conversation remembers too much and begins anew");
+            tracing::info!(spent, "a conversation holds too much and starts over");
             used = new();
         }
         used.bytes += bytes;

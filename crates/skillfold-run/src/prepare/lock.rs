@@ -1,4 +1,4 @@
-//! The lock file that npm gets: written anew from the names, versions and hashes of the skill's own.
+//! The lock file that npm gets: rebuilt from the names, versions and hashes of the skill's own.
 //!
 //! A lock file of npm can name addresses in many places: `resolved`, `version`, the dependencies of a package, its `name`. None
 //! of it is taken over. The form is the oldest one, which has no dependencies of packages: npm asks the registry for them.
@@ -22,7 +22,7 @@ const INNER: &str = "dependencies";
 pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, RunError> {
     let invalid = |why: &str| {
         let message = format!("`{lock}` is not understood: {why}");
-        let hint = "Write it anew with npm, with packages of the registry alone, or remove it";
+        let hint = "Run npm again with packages from the registry only, or remove it";
         RunError::new(RunErrorKind::InvalidDependencies, message, hint)
     };
     let value: Value =
