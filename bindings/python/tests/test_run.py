@@ -134,6 +134,8 @@ def test_interrupt_ends_the_script(sleeping: Skills) -> None:
         until(running)
         signal.raise_signal(signal.SIGINT)
 
+    # Python has this handler from the start, unless it runs in the background of a shell, which ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A signal comes to the main thread, as that of Ctrl-C does.
     thread = threading.Thread(target=interrupt)
     thread.start()
