@@ -105,7 +105,7 @@ def forms(row, ground):
     for name in hidden:
         client.forms.clear()
         answer = client.call("run_skill_script", skill_id=name, script="scripts/a.sh") or b""
-        # What is no path is asked for by nobody, and the rest may be allowed.
+        # Entries that are not paths are ignored; the others may be allowed.
         is_plain = name == "dots" and all("./" not in form for form in client.forms)
         row.try_one(not is_plain and (RAN in answer or client.forms) and f"asked {client.forms}", name)
         row.control(is_plain or b"skillfold allow" in answer or b"not_allowed" in answer, f"it says what to do: {answer}")

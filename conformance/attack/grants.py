@@ -29,7 +29,7 @@ REFUSED = [
     "write: [~/.profile]",
     "write: [~]",
 ]
-# What is no path of the user's is granted to nobody.
+# Entries that are not paths of the user are never granted.
 UNKNOWN = ['read: ["/"]', 'read: ["~cache"]', 'read: ["~root"]', 'read: ["~/../.ssh"]', 'read: ["~/./.ssh"]', 'read: ["~//.ssh"]']
 
 LINK = """import os, sys
