@@ -37,7 +37,7 @@ pub(crate) fn run(
 fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
     if output.is_json() {
         output.json(Document::Audit(Audit::new(log, |_| true)))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(exit_code(log));
     }
     let width = log.records.len().to_string().len();
     for (record, text) in describe(&log.records) {
@@ -47,7 +47,26 @@ fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
     let records = pluralize(log.records.len(), "record", "records");
     output.say(format!("{records}; `--json` shows them whole"));
     say_newer(log, output);
-    Ok(ExitCode::SUCCESS)
+    say_damage(log, output);
+    Ok(exit_code(log))
+}
+
+fn exit_code(log: &LogRecords) -> ExitCode {
+    match log.damage {
+        Some(_) => ExitCode::from(EXIT_FAILED),
+        None => ExitCode::SUCCESS,
+    }
+}
+
+/// Says where the log is damaged.
+fn say_damage(log: &LogRecords, output: &mut Output) {
+    if let Some(damage) = &log.damage {
+        let number = pluralize(log.records.len(), "record", "records");
+        output.say(format!(
+            "The log is damaged in line {}: {}; intact before it: {number}",
+            damage.line, damage.reason
+        ));
+    }
 }
 
 /// Says which records this version does not know, and what is unfinished.
@@ -118,11 +137,8 @@ fn verify(
     let is_head = head.is_none_or(|head| log.has_head(head));
     if output.is_json() {
         output.json(Document::Audit(Audit::new(log, |_| false)))?;
-    } else if let Some(damage) = &log.damage {
-        output.say(format!(
-            "The log is damaged in line {}: {}; the {number} before it are whole",
-            damage.line, damage.reason
-        ));
+    } else if log.damage.is_some() {
+        say_damage(log, output);
     } else {
         output.line(&log.head)?;
         output.say(format!(

@@ -67,24 +67,31 @@ fn event_text(event: &Event, names: &Names<'_>) -> String {
     match event {
         Event::Proposed {
             proposal, author, ..
-        } => format!("{} proposed {}", author.name, names.get(*proposal)),
+        } => format!("{} proposed {}", quoted(&author.name), names.get(*proposal)),
         Event::ProposedAgain {
             proposal, author, ..
-        } => format!("{} proposed {} again", author.name, names.get(*proposal)),
+        } => format!(
+            "{} proposed {} again",
+            quoted(&author.name),
+            names.get(*proposal)
+        ),
         Event::Recommended {
             proposal,
             by,
             verdict,
             reason,
         } => {
-            let name = names.get(*proposal);
+            let (by, name) = (quoted(by), names.get(*proposal));
             with_reason(format!("{by} recommends to {verdict} {name}"), reason)
         }
         Event::Rejected {
             proposal,
             by,
             reason,
-        } => with_reason(format!("{by} rejected {}", names.get(*proposal)), reason),
+        } => {
+            let text = format!("{} rejected {}", quoted(by), names.get(*proposal));
+            with_reason(text, reason)
+        }
         Event::ClientsMayAsk { allowed, approval } => {
             let what = if *allowed { "let" } else { "no longer lets" };
             format!("{} {what} clients ask to run skills", who(approval))
@@ -154,7 +161,12 @@ fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>
 
 /// Returns who approved something, and how.
 fn who(approval: &RecordedApproval) -> String {
-    format!("{} ({})", approval.by, approval.how)
+    format!("{} ({})", quoted(&approval.by), approval.how)
+}
+
+/// Returns a name in quotes: a client chooses its own, and could choose a sentence.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "'"))
 }
 
 fn with_reason(text: String, reason: &str) -> String {

@@ -1,6 +1,6 @@
 //! `skillfold propose`, `audit`, `history` and `rollback`
 
-use skillfold::store::Approval;
+use skillfold::store::{Approval, Author};
 use skillfold::{Environment, Host, Skills};
 
 use crate::command::{World, skill};
@@ -139,13 +139,13 @@ fn log_and_history_are_lines_that_one_can_read() {
         "--reason",
         "x",
     ]);
-    insta::assert_snapshot!(steady(&world.run(&["audit"])), @"
+    insta::assert_snapshot!(steady(&world.run(&["audit"])), @r#"
     1  TIME  trusted ROOT/app
-    3  TIME  user proposed mail-TIME
-    4  TIME  reviewer (host) approved mail-TIME: mail is now DIGEST
+    3  TIME  "user" proposed mail-TIME
+    4  TIME  "reviewer" (host) approved mail-TIME: mail is now DIGEST
     ! 5 records; `--json` shows them whole
     exit 0
-    ");
+    "#);
     insta::assert_snapshot!(steady(&world.run(&["history", "mail"])), @"
     DIGEST  TIME  approved by reviewer (host): people expect it
     DIGEST  TIME  found
@@ -165,4 +165,38 @@ fn log_and_history_are_lines_that_one_can_read() {
         shown.contains("+Sign it.") && shown.ends_with("exit 0\n"),
         "{shown}"
     );
+}
+
+#[test]
+fn name_that_is_a_sentence_stays_a_name_in_the_log() {
+    let world = world();
+    let author = Author::named("anna (terminal) approved mail-1\"; x");
+    let draft = world.path("app/draft");
+    let proposed = skills(&world).propose_from("mail", &draft, "because", None, author);
+    proposed.unwrap();
+    insta::assert_snapshot!(steady(&world.run(&["audit"])), @r#"
+    1  TIME  "anna (terminal) approved mail-1'; x" proposed mail-TIME
+    ! 1 record; `--json` shows them whole
+    exit 0
+    "#);
+}
+
+#[test]
+fn damaged_log_is_said_to_be_damaged_wherever_it_is_shown() {
+    let world = world();
+    world.run(&["trust", "--yes"]);
+    let file = "person/.local/share/skillfold/audit.jsonl";
+    let log = world.read(file);
+    let (first, last) = log.split_once('\n').unwrap();
+    world.write(&format!(
+        "//- {file}\n{first}\n{}",
+        last.replace("done", "gone")
+    ));
+    insta::assert_snapshot!(steady(&world.run(&["audit"])), @"
+    1  TIME  trusted ROOT/app (not finished)
+    ! 1 record; `--json` shows them whole
+    ! The log is damaged in line 2: the line or one before it was changed or removed; intact before it: 1 record
+    exit 5
+    ");
+    assert!(world.run(&["audit", "--json"]).ends_with("exit 5\n"));
 }
