@@ -112,13 +112,15 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<T> {
     thread::scope(|scope| {
         let (sender, mut result) = mpsc::channel();
-        scope.spawn(move || sender.send(f()));
+        let thread = scope.spawn(move || sender.send(f()));
         loop {
             let waiting = &mut result;
             match py.detach(move || waiting.recv_timeout(INTERRUPTION_INTERVAL)) {
                 Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
+                    // A thread that panicked and is not joined would panic here too.
+                    drop(thread.join());
                     return Err(PyRuntimeError::new_err(
                         "the run failed by a fault of its own",
                     ));

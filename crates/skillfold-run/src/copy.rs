@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use skillfold_core::load::{Digest, FileDigests};
+use skillfold_core::load::{Digest, FileDigests, whole_skill_limits};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{Finding, Folder, Stability};
-use skillfold_core::{Error, Limits, Refusal, Source};
+use skillfold_core::{Error, Refusal, Source};
 
 /// Maximum files of a skill that is run.
 const MAX_FILES: usize = 10_000;
@@ -64,9 +64,7 @@ impl SkillCopy {
     ///
     /// Fails if a file cannot be listed or read or keeps changing, or if the skill has more than 10,000 files or 64 MiB.
     pub fn read(source: &dyn Source, folder: &Folder) -> Result<Self, Error> {
-        let limits = Limits::default()
-            .with_resources(MAX_FILES + 1)
-            .with_walk_entries(10 * MAX_FILES);
+        let limits = whole_skill_limits();
         let mut copy = Self::new([])?;
         let (mut cursor, mut bytes) = (None, 0);
         loop {

@@ -164,8 +164,9 @@ pub(crate) fn approved(subject: Digest, before: Option<Digest>, after: Option<Di
 }
 
 /// Returns what is proved by an approval to run a skill.
-pub(crate) fn allowed(digest: Digest, granted: &[String]) -> String {
-    format!("allow\n{digest}\n{}", granted.join("\n"))
+pub(crate) fn allowed(folder: &Path, digest: Digest, granted: &[String]) -> String {
+    let folder = folder.to_string_lossy();
+    format!("allow\n{folder}\n{digest}\n{}", granted.join("\n"))
 }
 
 /// Returns what is proved by a decision whether clients may ask.
@@ -273,11 +274,12 @@ pub(crate) fn check_proofs(
                 (approval, what)
             }
             Act::Allow {
+                folder,
                 digest,
                 granted,
                 approval,
                 ..
-            } => (approval, Some(allowed(*digest, granted))),
+            } => (approval, Some(allowed(folder, *digest, granted))),
             _ => continue,
         };
         let proof = what.map(|what| key.prove(&what));

@@ -92,13 +92,15 @@ impl Store {
         })
     }
 
-    /// Checks an approval to run a skill, by the digest of what was looked at and what is granted, and returns it for the log.
+    /// Checks an approval to run a skill, by its folder, the digest of what was looked at and what is granted, and returns it for
+    /// the log.
     ///
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
     pub fn check_allowance(
         &self,
+        folder: &Path,
         digest: Digest,
         granted: &[String],
         approval: &Approval,
@@ -110,7 +112,7 @@ impl Store {
             }
             return Ok(approval.recorded());
         }
-        let what = approval::allowed(digest, granted);
+        let what = approval::allowed(folder, digest, granted);
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
@@ -126,6 +128,7 @@ impl Store {
         folder: &Path,
         digest: Digest,
         granted: &[String],
+        packages: &[String],
     ) -> Result<bool, Error> {
         if self.requirement != Requirement::Passphrase {
             return Ok(true);
@@ -143,9 +146,13 @@ impl Store {
             Some(Act::Allow {
                 digest: of,
                 granted: lines,
+                packages: installed,
                 approval,
                 ..
-            }) => *of == digest && lines == granted && approval.proof.is_some(),
+            }) => {
+                let is_same = *of == digest && lines == granted && installed == packages;
+                is_same && approval.proof.is_some()
+            }
             _ => false,
         };
         Ok(log.damage.is_none() && log.unknown().is_none() && is_allowed)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillfold_core::load::{Digest, FileDigest};
+use skillfold_core::load::{DigestHasher, FileDigest};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{
     Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
@@ -17,8 +17,11 @@ use skillfold_core::{Error, Limits, Refusal, Source};
 /// Why something is refused that is not as it was pinned.
 const NOT_PINNED: &str = "It is not what the folder was trusted with; review the change, and run `skillfold trust --pin` again";
 
+/// Bytes that are read at once, so that a large file is not held in memory.
+const CHUNK_BYTES: u64 = 1024 * 1024;
+
 /// The files of the pinned skills of one source, by folder.
-pub(crate) type PinnedFiles = HashMap<Box<str>, Vec<FileDigest>>;
+pub(crate) type PinnedFiles = HashMap<Box<str>, HashMap<ResourcePath, FileDigest>>;
 
 /// Reads from another source, and refuses what is not as it was pinned.
 #[derive(Debug)]
@@ -34,9 +37,8 @@ impl PinnedSource {
 
     fn pinned(&self, folder: &Folder, path: &ResourcePath) -> Result<&FileDigest, Error> {
         let files = self.files.get(folder.path());
-        let mut files = files.into_iter().flatten();
         files
-            .find(|file| file.path == *path)
+            .and_then(|files| files.get(path))
             .ok_or_else(|| not_pinned(folder, path.as_str()))
     }
 }
@@ -94,7 +96,7 @@ impl Source for PinnedSource {
         self.inner.revision(folder)
     }
 
-    /// Reads the whole file, whatever the range is: only all of it has a digest.
+    /// Reads the whole file, whatever the range is: only all of it has a digest. Keeps only the range.
     fn read(
         &self,
         folder: &Folder,
@@ -102,16 +104,28 @@ impl Source for PinnedSource {
         range: Range<u64>,
     ) -> Result<FileBytes, Error> {
         let pinned = self.pinned(folder, path)?;
-        // One byte more reveals that the file grew.
-        let mut read = self.inner.read(folder, path, 0..pinned.size + 1)?;
-        if read.bytes.len() as u64 != pinned.size || Digest::sha256(&read.bytes) != pinned.digest {
-            return Err(not_pinned(folder, path.as_str()));
+        let mut hasher = DigestHasher::default();
+        let (mut kept, mut at) = (Vec::new(), 0);
+        loop {
+            // One byte more than was pinned reveals that the file grew.
+            let until = pinned.size.saturating_add(1).min(at + CHUNK_BYTES);
+            let FileBytes { bytes, state, .. } = self.inner.read(folder, path, at..until)?;
+            let in_chunk = |position: u64| {
+                let position = usize::try_from(position.saturating_sub(at)).unwrap_or(usize::MAX);
+                position.min(bytes.len())
+            };
+            let (start, end) = (in_chunk(range.start), in_chunk(range.end));
+            kept.extend_from_slice(&bytes[start.min(end)..end]);
+            hasher.update(&bytes);
+            let is_whole = (bytes.len() as u64) < until - at;
+            at += bytes.len() as u64;
+            if is_whole && at == pinned.size && hasher.clone().finish() == pinned.digest {
+                return Ok(FileBytes::new(kept, state));
+            }
+            if is_whole || at > pinned.size {
+                return Err(not_pinned(folder, path.as_str()));
+            }
         }
-        let [start, end] =
-            [range.start, range.end].map(|at| usize::try_from(at.min(pinned.size)).unwrap_or(0));
-        read.bytes.truncate(end);
-        read.bytes.drain(..start.min(end));
-        Ok(read)
     }
 
     /// Refuses a skill that has other files. Their names alone would be given to a model.

@@ -39,7 +39,8 @@ impl Pins {
             let digests = file_digests(source, &skill.folder)?;
             let digest = combined_digest(&digests).to_string();
             pins.insert(path.to_string_lossy().into_owned(), digest);
-            files[skill.source].insert(skill.folder.path().into(), digests);
+            let digests = digests.into_iter().map(|file| (file.path.clone(), file));
+            files[skill.source].insert(skill.folder.path().into(), digests.collect());
         }
         Ok((Self(pins), files))
     }

@@ -27,8 +27,10 @@ pub(crate) struct ToolsetPool(Mutex<Vec<(PoolKey, Loaded)>>);
 /// What a loaded toolset is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PoolKey {
-    /// What was looked at, which decides what is granted.
+    /// What was looked at.
     pub(crate) digest: Digest,
+    /// What is granted, one line each: the same path may lead to another folder since.
+    pub(crate) granted: Vec<String>,
     /// The folders of the skill's packages.
     pub(crate) packages: Vec<PathBuf>,
     pub(crate) toolset: String,

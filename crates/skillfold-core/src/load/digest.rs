@@ -32,11 +32,6 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Finishes a SHA-256 that was computed piece by piece.
-    pub(super) fn from_hasher(hasher: Sha256) -> Self {
-        Self(hasher.finalize().into())
-    }
-
     pub(super) fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -44,6 +39,22 @@ impl Digest {
     /// Returns the 32 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+/// Computes the digest of content that comes piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct DigestHasher(Sha256);
+
+impl DigestHasher {
+    /// Adds the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the digest of all pieces.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
 

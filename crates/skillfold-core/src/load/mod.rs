@@ -30,7 +30,7 @@ pub(crate) mod render;
 pub use crate::cache::{BoundedCache, CacheStats};
 pub use arguments::{Dialect, argument_names, split_words};
 pub use body::read_body;
-pub use digest::{Digest, InvalidDigest};
+pub use digest::{Digest, DigestHasher, InvalidDigest};
 pub use envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
 pub use file::FileContent;
 pub use files::{FileKind, FileList, SkillFile};
@@ -39,4 +39,6 @@ pub use loader::{Freshness, LoadOptions, Loader};
 pub use publish::{Publication, PublishedFile};
 pub use render::LoadedText;
 pub use requires::RequiredSkills;
-pub use skill_digest::{FileDigest, FileDigests, combined_digest, file_digests, skill_digest};
+pub use skill_digest::{
+    FileDigest, FileDigests, combined_digest, file_digests, skill_digest, whole_skill_limits,
+};

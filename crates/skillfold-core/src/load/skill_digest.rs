@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
 use crate::error::{Error, Refusal};
 use crate::limits::Limits;
-use crate::load::digest::Digest;
+use crate::load::digest::{Digest, DigestHasher};
 use crate::name::ResourcePath;
 use crate::source::{Folder, Revision, Source, Stability};
 
@@ -143,13 +141,17 @@ pub fn combined_digest(files: &[FileDigest]) -> Digest {
     files.digest()
 }
 
+/// Returns the limits to list all files of a skill with, for its digest or for a copy of it.
+pub fn whole_skill_limits() -> Limits {
+    Limits::default()
+        .with_resources(MAX_FILES + 1)
+        .with_resource_depth(MAX_DEPTH)
+        .with_walk_entries(10 * MAX_FILES)
+}
+
 /// Returns the paths of all files of a skill; fails if some could not be listed.
 fn list_paths(source: &dyn Source, folder: &Folder) -> Result<Vec<ResourcePath>, Error> {
-    let limits = Limits {
-        resources: MAX_FILES + 1,
-        resource_depth: MAX_DEPTH,
-        ..Limits::default()
-    };
+    let limits = whole_skill_limits();
     let (mut paths, mut cursor) = (Vec::new(), None);
     loop {
         let page = source.resources(folder, &limits, cursor.as_ref())?;
@@ -173,7 +175,7 @@ fn file_digest(
     path: &ResourcePath,
     bytes_left: &mut u64,
 ) -> Result<Digest, Error> {
-    let mut hasher = Sha256::new();
+    let mut hasher = DigestHasher::default();
     let mut read = 0;
     let mut known: Option<Revision> = None;
     loop {
@@ -193,7 +195,7 @@ fn file_digest(
         hasher.update(&chunk.bytes);
         read += length;
         if length < CHUNK_BYTES {
-            return Ok(Digest::from_hasher(hasher));
+            return Ok(hasher.finish());
         }
     }
 }

@@ -86,7 +86,8 @@ impl SkillView {
     /// Creates the view of a skill. Reads all its files for the digest.
     pub fn new(entry: &Entry<'_>) -> Self {
         let (manifest, skill) = (entry.manifest(), entry.skill());
-        let digest = skill_digest(entry.root().source(), &skill.folder);
+        // It is the same as by the checked source if nothing has changed; that would read each file of a pinned folder many times.
+        let digest = skill_digest(entry.root().unchecked_source(), &skill.folder);
         let text = |text: Option<&str>| text.map(str::to_owned);
         let fields =
             |fields: &Fields| (!fields.is_empty()).then(|| Any(Value::Map(fields.clone())));

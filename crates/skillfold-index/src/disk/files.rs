@@ -87,10 +87,12 @@ impl IndexFiles {
     /// Returns the system's last error while reading an open file, if a retry may succeed.
     pub(super) fn take_read_fault(&self) -> Option<io::Error> {
         let handles = self.lock_handles();
-        let mut faults = handles
+        let faults = handles
             .values()
             .filter_map(|handle| handle.take_read_fault());
-        faults.find(is_transient)
+        // All are taken: one that stays would excuse later damage.
+        let faults: Vec<_> = faults.collect();
+        faults.into_iter().find(is_transient)
     }
 
     /// Makes reads of all open files fail with an error of the system, or succeed again if it is 0.

@@ -217,8 +217,9 @@ impl<'a> Prepare<'a> {
             Installer::Npm => {
                 let names = self.node_packages();
                 files.push((file.clone(), json!({ "dependencies": names }).to_string()));
-                let folder = file.as_str().trim_end_matches("package.json");
-                let lock: Option<ResourcePath> = format!("{folder}package-lock.json").parse().ok();
+                let folder = file.as_str().strip_suffix("package.json");
+                let lock = folder.map(|folder| format!("{folder}package-lock.json"));
+                let lock: Option<ResourcePath> = lock.and_then(|lock| lock.parse().ok());
                 let bytes = lock.as_ref().and_then(|lock| self.copy.file(lock));
                 if let (Some(lock), Some(bytes)) = (&lock, bytes) {
                     files.push((lock.clone(), reduced_lock(lock, bytes)?));

@@ -102,3 +102,14 @@ fn interpreters_come_from_the_first_line_then_from_the_extension() {
     }
     insta::assert_snapshot!(lines.join("\n"));
 }
+
+#[test]
+fn deep_folders_are_copied_and_have_the_digest_that_the_user_saw() {
+    let deep = "a/node_modules/@s/pkg/dist/esm/inner/most/of/all.js";
+    let files = [("a/SKILL.md", "---\nname: a\n---\n"), (deep, "1")];
+    let (source, folder) = (MemorySource::new(files), Folder::new("a").unwrap());
+    let copy = SkillCopy::read(&source, &folder).unwrap();
+    assert_eq!(copy.paths().count(), 2);
+    let shown = skillfold_core::load::skill_digest(&source, &folder).unwrap();
+    assert_eq!(copy.content_digest(), shown);
+}

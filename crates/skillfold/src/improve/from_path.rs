@@ -33,7 +33,8 @@ impl Skills {
         author: Author,
     ) -> Result<MadeProposal, Error> {
         let catalog = self.catalog();
-        let (id, place) = if let Lookup::NotFound = catalog.resolve(id) {
+        let is_new = matches!(catalog.resolve(id), Lookup::NotFound);
+        let (id, place) = if is_new {
             (id.to_owned(), self.new_place(id)?)
         } else {
             let entry = catalog.resolve_for_person(id)?;
@@ -45,9 +46,7 @@ impl Skills {
             let why = format!("It has no `{SKILL_FILE}`");
             return Err(Error::invalid(path.to_string_lossy(), why));
         };
-        if before.is_empty()
-            && let Some(why) = find_problem(&id, &String::from_utf8_lossy(text))
-        {
+        if is_new && let Some(why) = find_problem(&id, &String::from_utf8_lossy(text)) {
             return Err(Error::invalid(&id, why));
         }
         let diff = unified(&before.edits_to(&after));

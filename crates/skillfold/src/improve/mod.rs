@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use skillfold_core::catalog::Status;
 use skillfold_core::diagnostic::Severity;
-use skillfold_core::load::Digest;
+use skillfold_core::load::{Digest, skill_digest};
 use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_store::change::{FileEdit, unified};
@@ -110,7 +110,10 @@ impl Skills {
             return Err(Error::not_found(id));
         }
         let place = self.place_of(&entry)?;
-        let preview = Preview::of(&place, diff)?;
+        let preview = Preview::of(&place, diff);
+        // What does not apply is answered with what stands there instead: nothing that a pinned folder was not trusted with.
+        skill_digest(entry.root().source(), entry.folder())?;
+        let preview = preview?;
         let new = NewProposal {
             skill: entry.id(),
             place: &place,

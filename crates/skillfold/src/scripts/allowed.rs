@@ -51,6 +51,16 @@ pub struct AllowedSkills {
     pub findings: Vec<SettingFinding>,
 }
 
+impl AllowedSkill {
+    /// Returns the packages that were installed, each with its version.
+    pub(super) fn installed(&self) -> Vec<String> {
+        let packages = self.packages.iter();
+        packages
+            .flat_map(|packages| packages.installed.iter().cloned())
+            .collect()
+    }
+}
+
 /// Reads what the list has as JSON.
 fn from_json<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<T, D::Error> {
     let text = String::deserialize(value)?;
@@ -128,10 +138,8 @@ pub(super) fn allow(
         folder: skill.folder.clone(),
         digest: skill.digest,
         granted: skill.granted.clone(),
-        packages: (skill.packages.iter())
-            .flat_map(|packages| packages.installed.iter().cloned())
-            .collect(),
-        approval: store.check_allowance(skill.digest, &skill.granted, approval)?,
+        packages: skill.installed(),
+        approval: store.check_allowance(&skill.folder, skill.digest, &skill.granted, approval)?,
     };
     let tools = json!(skill.tools).to_string();
     let packages = json!(skill.packages).to_string();

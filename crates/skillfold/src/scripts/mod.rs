@@ -13,6 +13,8 @@ mod packages;
 
 mod allowed;
 
+mod granted_packages;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,11 +124,15 @@ impl Skills {
             packages: Vec::new(),
             copy: Arc::new(copy),
         };
-        let packages = match skill.allowed() {
-            Some(allowed) => allowed.packages.clone(),
-            None => skill.kept_packages(&AllowedSkills::load(environment)),
+        let packages = if let Some(allowed) = skill.allowed() {
+            allowed.packages.clone()
+        } else {
+            let known = AllowedSkills::load(environment).skills;
+            let before = known.iter().find(|it| Some(&*it.folder) == skill.folder());
+            let before = before.map_or(&[][..], |before| &before.packages);
+            skill.kept_packages(before, environment)
         };
-        skill.grant_packages(packages)?;
+        skill.grant_packages(packages, environment)?;
         Ok(skill)
     }
 
@@ -147,11 +153,11 @@ impl Skills {
             return Ok(Err(LEADS_ELSEWHERE));
         }
         let requires = self.report().settings.approval_requires.value;
-        if requires == ApprovalRequires::Passphrase
-            && !self
-                .store()?
-                .has_allowance(&allowed.folder, digest, granted)?
-        {
+        let is_approved = || {
+            let (store, packages) = (self.store()?, allowed.installed());
+            store.has_allowance(&allowed.folder, digest, granted, &packages)
+        };
+        if requires == ApprovalRequires::Passphrase && !is_approved()? {
             return Ok(Err(WITHOUT_PASSPHRASE));
         }
         Ok(Ok(allowed.clone()))
@@ -197,7 +203,7 @@ impl Skills {
                 installed.push(packages);
             }
             let mut skill = skill.clone();
-            skill.grant_packages(installed.clone())?;
+            skill.grant_packages(installed.clone(), environment)?;
             self.remember(&skill, folder, approval)
         };
         let allowed = allow();
@@ -220,7 +226,7 @@ impl Skills {
         skill.check_grants()?;
         let granted = skill.asked.lines();
         self.store()?
-            .check_allowance(skill.digest, &granted, approval)?;
+            .check_allowance(&folder, skill.digest, &granted, approval)?;
         Ok(folder)
     }
 
@@ -292,6 +298,7 @@ impl Skills {
         };
         let key = PoolKey {
             digest: skill.digest,
+            granted: allowed.granted.clone(),
             packages: (skill.packages.iter())
                 .map(|packages| packages.folder.clone())
                 .collect(),
@@ -396,48 +403,6 @@ impl RunnableSkill {
     /// Returns the packages that were installed for the skill.
     pub fn packages(&self) -> &[SkillPackages] {
         &self.packages
-    }
-
-    /// Returns the packages that a script names and that are not installed for it.
-    pub fn missing_packages(&self, script: &ResourcePath) -> Vec<String> {
-        let wanted = match skillfold_run::script_dependencies(&self.copy, script) {
-            Ok(Some(wanted)) => wanted,
-            Ok(None) => return Vec::new(),
-            Err(error) => return vec![error.to_string()],
-        };
-        let is_installed = (self.packages.iter()).any(|it| it.file == wanted.file.as_str());
-        if is_installed {
-            Vec::new()
-        } else {
-            wanted.requirements
-        }
-    }
-
-    /// Returns the packages that were installed when the skill was allowed before, and that it still names in the same way.
-    fn kept_packages(&self, known: &AllowedSkills) -> Vec<SkillPackages> {
-        let before = known.skills.iter();
-        let mut before = before.filter(|skill| Some(&*skill.folder) == self.folder());
-        let (Some(before), Ok(wanted)) = (before.next(), self.dependencies()) else {
-            return Vec::new();
-        };
-        let is_wanted = |packages: &&SkillPackages| {
-            wanted.iter().any(|wanted| {
-                let digest = Prepare::new(&self.copy, wanted).digest();
-                digest.is_ok_and(|digest| packages.is_for(wanted, digest))
-            })
-        };
-        let kept = before.packages.iter().filter(is_wanted);
-        let usable = kept.filter(|packages| packages.folder.is_dir() && packages.granted().is_ok());
-        usable.cloned().collect()
-    }
-
-    fn grant_packages(&mut self, packages: Vec<SkillPackages>) -> Result<(), Error> {
-        let granted: Vec<_> =
-            (packages.iter().map(SkillPackages::granted)).collect::<Result<_, _>>()?;
-        let permissions = self.options.permissions().clone().with_packages(granted);
-        self.options = self.options.clone().with_permissions(permissions);
-        self.packages = packages;
-        Ok(())
     }
 
     /// Returns the toolsets that the skill names.

@@ -42,19 +42,21 @@ impl SkillPackages {
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if others may write to the folder.
-    pub(super) fn granted(&self) -> Result<Packages, Error> {
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if others may write to the folder, or it is not one that Skillfold made.
+    pub(super) fn granted(&self, environment: &Environment) -> Result<Packages, Error> {
         let file = self.file.parse();
         let file =
             file.map_err(|_| Error::invalid(&self.file, "It is no path inside the skill"))?;
+        let refused = |what: String, rule| Error::refused(what, Refusal::NotAllowed, rule);
+        let folder = self.folder.to_string_lossy();
+        if self.folder.parent() != Some(&packages_folder(environment)?) {
+            let rule =
+                "Packages of a skill are where Skillfold installs them; allow the skill again";
+            return Err(refused(folder.into_owned(), rule));
+        }
         if let Some(why) = other_writer(&self.folder) {
-            let folder = self.folder.to_string_lossy();
             let rule = "Packages of a skill are in a folder that only you write to";
-            return Err(Error::refused(
-                format!("{folder}: {why}"),
-                Refusal::NotAllowed,
-                rule,
-            ));
+            return Err(refused(format!("{folder}: {why}"), rule));
         }
         Ok(Packages::new(file, self.installer, &self.folder))
     }

@@ -3,7 +3,7 @@
 //! Credentials are neither read nor written. Whatever could run outside the sandbox later is not written: start files, the
 //! settings of clients, skills. The folders above them are not granted either, which is why no skill gets the home.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use skillfold_run::Protected;
 
@@ -53,7 +53,7 @@ const SECRET: [&str; 38] = [
 ];
 
 /// What is started or read by programs outside the sandbox, in a home.
-const UNWRITABLE: [&str; 49] = [
+const UNWRITABLE: [&str; 51] = [
     ".agent",
     ".agents",
     ".bash_aliases",
@@ -86,6 +86,7 @@ const UNWRITABLE: [&str; 49] = [
     ".gitconfig",
     ".inputrc",
     ".local/bin",
+    ".local/lib",
     ".local/share/applications",
     ".local/share/systemd",
     ".openclaw",
@@ -93,6 +94,7 @@ const UNWRITABLE: [&str; 49] = [
     ".qwen",
     ".skillfold",
     ".tmux.conf",
+    ".vim",
     ".vimrc",
     ".vscode",
     ".xprofile",
@@ -105,12 +107,23 @@ const UNWRITABLE: [&str; 49] = [
     "bin",
 ];
 
+/// Folders of the home that a variable may move elsewhere.
+const MOVABLE: [(&str, &str); 2] = [
+    (".config/", "XDG_CONFIG_HOME"),
+    (".local/share/", "XDG_DATA_HOME"),
+];
+
 /// Returns what no skill gets: what is named above, the engine's own folders, and the roots of skills.
 pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Protected {
     let home = environment.home_dir();
     let in_home = |names: &'static [&str]| {
-        let home = home.map(Path::to_owned).into_iter();
-        home.flat_map(move |home| names.iter().map(move |name| home.join(name)))
+        names.iter().flat_map(|name| {
+            let moved = MOVABLE.iter().filter_map(|(folder, variable)| {
+                let rest = name.strip_prefix(folder)?;
+                Some(environment.folder_variable(variable)?.join(rest))
+            });
+            home.map(|home| home.join(name)).into_iter().chain(moved)
+        })
     };
     let own = [
         environment.state_folder(),
@@ -133,8 +146,12 @@ pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Pr
     }
 }
 
-/// Returns a path, and where it leads: a grant may name either.
+/// Returns a path, and where it leads: a grant may name either. Where there is nothing yet, the folder above may be a link.
 fn with_real_path(path: PathBuf) -> impl Iterator<Item = PathBuf> {
-    let real = real_path(&path).filter(|real| *real != path);
+    let real = path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        Some(real_path(above)?.join(rest))
+    });
+    let real = real.filter(|real| *real != path);
     [path].into_iter().chain(real)
 }

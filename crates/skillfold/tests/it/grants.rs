@@ -154,6 +154,31 @@ fn no_skill_gets_what_is_protected() {
 }
 
 #[test]
+fn what_is_protected_is_so_where_a_variable_or_a_link_moves_it() {
+    let user = User::new("{}");
+    user.folder("conf/gh");
+    user.folder("dot/config");
+    symlink(user.home.join("dot/config"), user.home.join(".config")).unwrap();
+    let moved = || {
+        let environment = user.environment();
+        let environment =
+            environment.variable("XDG_CONFIG_HOME", user.home.join("conf").to_str().unwrap());
+        Host::new(environment).discover().unwrap()
+    };
+    for permissions in [
+        "{read: [~/conf/gh]}",
+        "{write: [~/conf/autostart]}",
+        // There is no `autostart` in it yet.
+        "{write: [~/dot/config]}",
+        "{write: [~/dot]}",
+    ] {
+        user.ask(permissions);
+        let error = allow(&moved()).unwrap_err().failure();
+        assert_eq!(error.error, "not_permitted", "{permissions}: {error:?}");
+    }
+}
+
+#[test]
 fn grants_that_a_form_cannot_show_whole_are_not_asked_about_in_one() {
     let user = User::new("{}");
     let question = |permissions: &str| {
@@ -211,6 +236,18 @@ fn entry_without_an_approval_does_not_run_where_a_passphrase_is_required() {
     let approval = Approval::at_terminal("anna").with_passphrase("correct horse");
     skills.allow(&skill, &approval).unwrap();
     assert_eq!(run(&skills).unwrap(), "ran\n");
+
+    // Packages that nobody approved end it too.
+    let approved = fs::read_to_string(&list).unwrap();
+    let folder = user.folder(".local/share/skillfold/packages/x");
+    let packages = format!(
+        r#"[{{"file":"run.sh","installer":"uv","folder":"{}","installed":["six 1.17.0"]}}]"#,
+        folder.display()
+    );
+    fs::write(&list, format!("{approved}packages = '{packages}'\n")).unwrap();
+    assert!(strict().runnable("pdf").unwrap().allowed().is_none());
+    fs::write(&list, approved).unwrap();
+    assert!(strict().runnable("pdf").unwrap().allowed().is_some());
 
     // What was taken back stays taken back.
     disallow_skill(&user.environment(), skill.folder().unwrap()).unwrap();

@@ -184,6 +184,54 @@ fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
     }
 }
 
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test changes a file of its own"
+)]
+fn part_of_a_large_file_is_given_only_if_the_whole_file_is_as_it_was() {
+    let world = world();
+    let file = world.path(&format!("{A}/large.bin"));
+    let mut bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at % 251) as u8).collect();
+    std::fs::write(&file, &bytes).unwrap();
+    pin(&world);
+    let skills = world.host().set("watch", "off").discover().unwrap();
+    let read = |range: std::ops::Range<u64>| {
+        let read = skills.read_range("a", "large.bin", range);
+        read.map(|it| it.bytes().to_vec())
+    };
+    assert_eq!(read(0..10).unwrap(), bytes[..10]);
+    assert_eq!(
+        read(1_048_000..2_100_000).unwrap(),
+        bytes[1_048_000..2_100_000]
+    );
+    assert_eq!(read(2_999_990..4_000_000).unwrap(), bytes[2_999_990..]);
+    for change in [-1, 0, 1] {
+        match change {
+            -1 => bytes.truncate(2_999_999),
+            0 => bytes.push(255),
+            _ => bytes.extend([1, 2, 3]),
+        }
+        std::fs::write(&file, &bytes).unwrap();
+        let error = read(0..10).unwrap_err();
+        assert_eq!(error.refusal(), Some(Refusal::Untrusted), "{change}");
+    }
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn proposal_is_not_answered_with_lines_that_the_folder_was_not_trusted_with() {
+    let world = world();
+    pin(&world);
+    let skills = world.host().set("watch", "off").discover().unwrap();
+    world.write(&format!("//- {A}/SKILL.md\n---\nsecret\n---\n"));
+    let diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,2 +1,2 @@\n ---\n-no such line\n+line\n";
+    let author = skillfold::store::Author::named("model");
+    let error = skills.propose_update("a", diff, "because", None, author);
+    let error = error.unwrap_err();
+    assert_eq!(error.refusal(), Some(Refusal::Untrusted), "{error}");
+}
+
 #[cfg(feature = "watch")]
 #[test]
 fn watching_host_notices_a_change_of_a_pinned_skill() {

@@ -501,6 +501,15 @@ fn edit_of_prose_keeps_packages_and_edit_of_their_names_does_not() {
     fs::write(&file, format!("{text}packages = '{packages}'\n")).unwrap();
     let installed = || skills.runnable("pdf").unwrap().packages().len();
     assert_eq!(installed(), 1);
+    // Nobody else names a folder.
+    let listed = fs::read_to_string(&file).unwrap();
+    let other = user.home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let [from, to] = [&folder, &other].map(|it| it.to_str().unwrap());
+    fs::write(&file, listed.replace(from, to)).unwrap();
+    let error = skills.runnable("pdf").unwrap_err();
+    assert_eq!(error.refusal(), Some(Refusal::NotAllowed), "{error}");
+    fs::write(&file, listed).unwrap();
     user.write("SKILL.md", &format!("{SKILL}More prose.\n"));
     script("six", "import six, sys");
     assert!(skills.runnable("pdf").unwrap().allowed().is_none());
