@@ -5,7 +5,10 @@ use std::fs::{create_dir_all, write};
 use std::sync::LazyLock;
 
 use skillfold::core::diagnostic::visible;
-use skillfold::{Environment, KEYS, Origin, Settings};
+use skillfold::{
+    Environment, Settings,
+    settings::{KEYS, Origin},
+};
 use tempfile::TempDir;
 
 /// A project inside of a home.

@@ -15,7 +15,7 @@ use skillfold::view::{
     Check as CheckView, Doctor, Document, FileListing, FilePart, InstructionsView, Prompt,
     SearchView, SkillList, SkillView, Why,
 };
-use skillfold::{CheckTarget, Environment, Host, Session, Skills};
+use skillfold::{Environment, Host, Session, Skills, author::CheckTarget};
 use tempfile::TempDir;
 
 use super::faults::{Check, Faults, Place};

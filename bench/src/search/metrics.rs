@@ -1,7 +1,7 @@
 //! Ranking metrics.
 
 use serde_json::{Value, json};
-use skillfold::Fit;
+use skillfold::tools::Fit;
 
 use crate::search::method::{Built, Hit};
 

@@ -13,7 +13,11 @@ use skillfold::core::{Error, FsSource, Refusal};
 use skillfold::run::{Cancel as RunCancel, Run, RunLimits, RunOptions, SkillCopy};
 use skillfold::store::Approval;
 use skillfold::view::{Document, RunView, ScriptList};
-use skillfold::{AllowedSkills, ApprovalRequires, Environment, ScriptError, Settings, Skills};
+use skillfold::{
+    Environment, Settings, Skills,
+    scripts::{AllowedSkills, ScriptError},
+    settings::ApprovalRequires,
+};
 
 use crate::error::{json, raise, raise_run};
 

@@ -11,7 +11,7 @@ use skillfold::view::{
     ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
     SkillList, SkillView,
 };
-use skillfold::{CheckTarget, Host, RootStatus};
+use skillfold::{Host, author::CheckTarget, discovery::RootStatus};
 
 use crate::agent::AgentSkills;
 use crate::error::{detached, json, parse, searching};

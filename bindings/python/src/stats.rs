@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use pyo3::prelude::*;
 use skillfold::core::Error;
+use skillfold::reports::{PeriodLength, Stats};
 use skillfold::view::{Document, StatsView};
-use skillfold::{PeriodLength, Stats};
 
 use crate::error::{detached, json};
 

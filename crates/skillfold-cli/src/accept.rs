@@ -8,7 +8,11 @@ use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Catalog, Entry, Error, Refusal, Scope};
 use skillfold::view::{Accepted, Document};
-use skillfold::{AcceptedFolders, Environment, Host, NewSkills, Skills, accept_skills, hold_skill};
+use skillfold::{
+    Environment, Host, Skills,
+    settings::NewSkills,
+    trust::{AcceptedFolders, accept_skills, hold_skill},
+};
 
 use crate::arguments::{Accept, Global};
 use crate::ask::{Answer, ask};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use skillfold::core::Error;
+use skillfold::discovery::{CachePart, cache_parts, clean_cache};
 use skillfold::view::{CacheView, Document};
-use skillfold::{CachePart, cache_parts, clean_cache};
 
 use crate::arguments::{Cache, CacheAction, Global};
 use crate::failure::Failure;

@@ -9,8 +9,11 @@ use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
 use skillfold::{
-    DiscoveryReport, Environment, KEYS, RootStatus, SettingFinding, SettingsFile, create_settings,
-    remove_setting, write_setting,
+    DiscoveryReport, Environment,
+    discovery::RootStatus,
+    settings::{
+        KEYS, SettingFinding, SettingsFile, create_settings, remove_setting, write_setting,
+    },
 };
 
 use crate::accept;

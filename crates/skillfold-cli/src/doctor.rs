@@ -9,7 +9,9 @@ use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
-use skillfold::{Conversations, DiscoveryReport, Environment, SettingFinding, Skills};
+use skillfold::{
+    DiscoveryReport, Environment, Skills, conversation::Conversations, settings::SettingFinding,
+};
 use skillfold_setup::Client;
 
 use crate::arguments::{Doctor as Options, Global};

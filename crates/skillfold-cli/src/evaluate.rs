@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
+use skillfold::author::{
+    EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, TriggeredBy,
+};
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::text::ellipsize;
 use skillfold::view::{self, Document};
-use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, TriggeredBy};
 
 use crate::arguments::{Global, Test};
 use crate::failure::{EXIT_PROBLEMS, Failure};

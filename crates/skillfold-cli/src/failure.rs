@@ -2,9 +2,9 @@
 
 use std::io;
 
-use skillfold::ScriptError;
 use skillfold::core::{Error, ErrorKind};
 use skillfold::run::RunError;
+use skillfold::scripts::ScriptError;
 
 #[derive(Debug)]
 pub(crate) enum Failure {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
-use skillfold::{Conversations, Skills};
+use skillfold::{Skills, conversation::Conversations};
 use skillfold_hook::{AnswerClaim, Event, Hook, HookAnswer, HookClient, MAX_EVENT_BYTES};
 
 use crate::arguments::{self, Global};

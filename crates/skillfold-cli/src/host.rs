@@ -3,7 +3,11 @@
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope};
-use skillfold::{Environment, Host, Origin, RootStatus, SearchedRoot, Skills};
+use skillfold::{
+    Environment, Host, Skills,
+    discovery::{RootStatus, SearchedRoot},
+    settings::Origin,
+};
 
 use crate::arguments::Global;
 use crate::failure::Failure;

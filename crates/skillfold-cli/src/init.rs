@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use skillfold::settings::{SettingsFile, create_settings};
 use skillfold::view::{Document, WrittenFile};
-use skillfold::{SettingsFile, create_settings};
 
 use crate::arguments::{Global, Init};
 use crate::failure::Failure;

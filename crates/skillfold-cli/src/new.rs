@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::author::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, WrittenFile};
-use skillfold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};
 
 use crate::arguments::{Global, LanguageName, New};
 use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
+use skillfold::reports::{Overlap as Pair, Overlaps, Rival, SkillCopies};
 use skillfold::view::{Document, OverlapView};
-use skillfold::{Overlap as Pair, Overlaps, Rival, SkillCopies};
 
 use crate::arguments::{Global, Overlap};
 use crate::failure::Failure;

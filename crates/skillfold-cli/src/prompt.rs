@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{ContextLifetime, Session as SessionState};
 use skillfold::view::{ClientPrompt, DecisionView, Document, Prompt};
-use skillfold::{Client, SessionFile, Skills};
+use skillfold::{Client, Skills, conversation::SessionFile};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use anstyle::Style;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::load::{FileKind, FileList, SkillFile};
 use skillfold::core::{Diagnostic, Entry, Limits, Scope};
-use skillfold::{CheckTarget, Skills};
+use skillfold::{Skills, author::CheckTarget};
 
 use crate::failure::Failure;
 use crate::finding_counts::{FindingCounts, is_grave};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use skillfold::core::Entry;
 use skillfold::store::Proposal;
-use skillfold::{Conversations, Origin, Settings, Skills, Watcher};
+use skillfold::{Settings, Skills, Watcher, conversation::Conversations, settings::Origin};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};

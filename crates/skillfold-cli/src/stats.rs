@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
+use skillfold::reports::{HookStats, LogCounts, PeriodLength, StatsPeriod, Tally};
 use skillfold::view::{self, Document};
-use skillfold::{HookStats, LogCounts, PeriodLength, StatsPeriod, Tally};
 
 use crate::arguments::{Global, Stats as Options};
 use crate::chart::{Series, line_chart, svg};
@@ -79,7 +79,7 @@ pub(crate) fn read(
     global: &Global,
     file: &Path,
     period_length: PeriodLength,
-) -> Result<skillfold::Stats, Failure> {
+) -> Result<skillfold::reports::Stats, Failure> {
     let path = host::environment(global)?.directory().join(file);
     let name = || file.to_string_lossy();
     let log: Box<dyn BufRead> = if file.as_os_str() == STDIN {
@@ -87,13 +87,13 @@ pub(crate) fn read(
     } else {
         open(&path, file)?
     };
-    let stats =
-        skillfold::Stats::read(log, period_length).map_err(|error| Error::read(name(), error))?;
+    let stats = skillfold::reports::Stats::read(log, period_length)
+        .map_err(|error| Error::read(name(), error))?;
     Ok(stats)
 }
 
 fn print(
-    stats: &skillfold::Stats,
+    stats: &skillfold::reports::Stats,
     period_length: PeriodLength,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -126,7 +126,7 @@ fn print(
 }
 
 /// Prints what the hook did with each skill.
-fn print_hook(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_hook(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
     if stats.hook.is_empty() {
         return Ok(());
     }
@@ -166,7 +166,7 @@ fn print_hook(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failu
 }
 
 /// Prints lines of the requests over time, if there is more than one period.
-fn print_chart(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_chart(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
     if stats.periods.len() < 2 {
         return Ok(());
     }
@@ -181,7 +181,7 @@ fn print_chart(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Fail
     Ok(())
 }
 
-fn series(stats: &skillfold::Stats) -> [Series<'static>; 2] {
+fn series(stats: &skillfold::reports::Stats) -> [Series<'static>; 2] {
     let values = |count: fn(&Tally) -> u64| {
         let periods = stats.periods.iter();
         periods.map(|period| count(&period.tally)).collect()
@@ -200,7 +200,11 @@ fn series(stats: &skillfold::Stats) -> [Series<'static>; 2] {
     ]
 }
 
-fn write_svg(global: &Global, stats: &skillfold::Stats, file: &Path) -> Result<(), Failure> {
+fn write_svg(
+    global: &Global,
+    stats: &skillfold::reports::Stats,
+    file: &Path,
+) -> Result<(), Failure> {
     let first = stats.periods.first().map(StatsPeriod::from);
     let last = stats.periods.last().map(StatsPeriod::to);
     let text = svg(
@@ -232,7 +236,10 @@ fn row(name: &str, width: usize, tally: &Tally) -> String {
 }
 
 /// Prints the skills that were wrongly chosen or missed.
-fn print_wrong_skills(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_wrong_skills(
+    stats: &skillfold::reports::Stats,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let wrong = stats.skills.iter();
     let wrong = wrong.filter(|skill| skill.tally.wrong() > 0);
     let wrong: Vec<_> = wrong
@@ -257,7 +264,7 @@ fn print_wrong_skills(stats: &skillfold::Stats, output: &mut Output) -> Result<(
 }
 
 /// Prints the tally of each signal that skills were chosen by.
-fn print_signals(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_signals(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
     let signals = stats.signals.iter();
     let signals: Vec<_> = signals
         .map(|signal| (signal.signal.to_string(), &signal.tally))
@@ -299,7 +306,7 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// Prints what else the log contains and what is wrong with it.
-fn say_log_summary(stats: &skillfold::Stats, output: &mut Output) {
+fn say_log_summary(stats: &skillfold::reports::Stats, output: &mut Output) {
     let LogCounts {
         read,
         other,

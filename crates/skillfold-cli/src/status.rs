@@ -6,7 +6,7 @@ use anstyle::Style;
 use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
-use skillfold::{Environment, SettingFinding, Skills};
+use skillfold::{Environment, Skills, settings::SettingFinding};
 use skillfold_setup::Client;
 
 use crate::arguments::Global;

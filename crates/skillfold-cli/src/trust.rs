@@ -8,8 +8,12 @@ use skillfold::core::read::RefusedFolder;
 use skillfold::core::{Entry, Error, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
-    Environment, Host, NewSkills, Pins, Settings, TrustedFolder, TrustedFolders, TrustedState,
-    accept_skills, check_trustable, distrust_folder, trust_folder, trust_pinned,
+    Environment, Host, Settings,
+    settings::NewSkills,
+    trust::{
+        Pins, TrustedFolder, TrustedFolders, TrustedState, accept_skills, check_trustable,
+        distrust_folder, trust_folder, trust_pinned,
+    },
 };
 
 use crate::arguments::{Global, Trust};

@@ -8,7 +8,10 @@ use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, Error};
 use skillfold::store::Waiting;
 use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
-use skillfold::{HookPrompt, HookPromptSkill, Skills};
+use skillfold::{
+    Skills,
+    reports::{HookPrompt, HookPromptSkill},
+};
 
 use crate::arguments::{self, Global};
 use crate::ask::ask_line;

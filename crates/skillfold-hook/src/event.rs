@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use skillfold::{ConversationKey, Environment};
+use skillfold::{Environment, conversation::ConversationKey};
 
 use crate::client::HookClient;
 

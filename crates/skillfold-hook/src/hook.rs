@@ -7,7 +7,11 @@ use skillfold::core::disclose::{
     Breadcrumb, Fallback, LogDetail, Mode, Outcome, SuggestionThresholds, Turn,
 };
 use skillfold::core::{Budget, Error, Policy};
-use skillfold::{Client, Conversation, ConversationKey, Conversations, HookMode, Session, Skills};
+use skillfold::{
+    Client, Session, Skills,
+    conversation::{Conversation, ConversationKey, Conversations},
+    settings::HookMode,
+};
 
 use crate::answer::format_answer;
 use crate::client::HookClient;

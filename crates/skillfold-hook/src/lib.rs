@@ -5,7 +5,7 @@
 //! ```
 //! use std::time::SystemTime;
 //!
-//! use skillfold::{Conversations, Environment, Host};
+//! use skillfold::{conversation::Conversations, Environment, Host};
 //! use skillfold_hook::{Event, Hook};
 //! # use skillfold::core::MemorySource;
 //!

@@ -11,7 +11,10 @@ use std::time::SystemTime;
 
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
-use skillfold::{ConversationKey, Conversations as SharedConversations, Session, ToolAnswer};
+use skillfold::{
+    Session, ToolAnswer,
+    conversation::{ConversationKey, Conversations as SharedConversations},
+};
 
 /// The fields of a request's `_meta` in which clients name a conversation: Codex, VS Code and Goose.
 const ID_FIELDS: [&str; 3] = ["threadId", "vscode.conversationId", "agent-session-id"];

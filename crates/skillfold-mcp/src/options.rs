@@ -1,6 +1,6 @@
 //! Options of the server.
 
-use skillfold::Conversations;
+use skillfold::conversation::Conversations;
 use skillfold::core::Error;
 use skillfold::core::disclose::ToolNames;
 

@@ -31,150 +31,62 @@
 
 mod environment;
 
-#[cfg(feature = "exact-tokens")]
-mod o200k;
+pub mod settings;
 
-mod settings;
-
-mod folder_list;
-
-mod accepted;
-mod pinned_source;
-mod pins;
-
-mod trust;
-
-mod trust_check;
-
-mod roots;
-
-mod pin_check;
-
-mod counters;
+pub mod trust;
 
 mod client;
 
-mod preferred;
+mod search_index;
 
-#[cfg(feature = "index")]
-mod root_cache;
-mod snapshot_index;
-
-mod discovery_report;
-
-mod failure;
+pub mod discovery;
 
 mod answer;
 
-mod host;
-#[cfg(feature = "watch")]
-mod watched_paths;
-
-#[cfg(feature = "run")]
-mod toolset_pool;
-
 mod skills;
 
-#[cfg(feature = "store")]
-mod conversations;
-mod search;
-mod session;
-#[cfg(feature = "store")]
-mod session_file;
+pub mod conversation;
 
-mod evaluate;
-#[cfg(feature = "store")]
-mod scaffold;
+pub mod author;
 
 #[cfg(feature = "store")]
-mod improve;
+pub mod improve;
 #[cfg(feature = "run")]
-mod scripts;
+pub mod scripts;
 
-mod tools;
+pub mod tools;
 
-mod agent_manifest;
-
-mod agent;
+pub mod agents;
 
 #[cfg(feature = "watch")]
 mod watch;
 
-mod cache_folder;
-mod check;
-#[cfg(feature = "store")]
-mod generated_file;
-mod overlap;
-mod stats;
+pub mod reports;
 
 pub mod view;
 
+#[cfg(feature = "exact-tokens")]
+mod o200k;
 #[cfg(feature = "trace")]
 mod trace;
 
-pub use accepted::AcceptedFolders;
-#[cfg(feature = "store")]
-pub use accepted::{accept_skills, hold_skill};
-pub use agent::AgentSkills;
-pub use agent_manifest::AgentManifest;
-pub use answer::{Block, Fit, Tool, ToolAnswer};
-pub use cache_folder::{CachePart, cache_parts, clean_cache};
-pub use check::{CheckTarget, CheckedSkill};
+pub use agents::AgentSkills;
 pub use client::Client;
-#[cfg(feature = "store")]
-pub use conversations::{Conversation, ConversationKey, Conversations};
-pub use counters::Counters;
-pub use discovery_report::DiscoveryReport;
+pub use conversation::Session;
+pub use discovery::{DiscoveryReport, Host};
 pub use environment::{Environment, program};
-pub use evaluate::{
-    Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
-    QueryMatch, TriggeredBy,
-};
-#[cfg(feature = "store")]
-pub use generated_file::{Overwrite, write_generated};
-pub use host::Host;
-#[cfg(feature = "store")]
-pub use improve::{ChangedQuery, Effects, MadeProposal};
 #[cfg(feature = "exact-tokens")]
 pub use o200k::O200k;
-pub use overlap::{CrowdedTrigger, Overlap, Overlaps, Rival, SkillCopies};
-pub use pins::Pins;
-#[cfg(feature = "index")]
-pub use root_cache::RootCache;
-pub use roots::{FOLDERS, RootStatus, SearchedRoot};
-#[cfg(feature = "store")]
-pub use scaffold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};
-#[cfg(feature = "run")]
-pub use scripts::{
-    AllowedSkill, AllowedSkills, AskedPermissions, RunnableSkill, ScriptError, SkillPackages,
-    SkillTool, disallow_skill,
-};
-pub use search::{Hit, SearchResults};
-pub use session::Session;
-#[cfg(feature = "store")]
-pub use session_file::SessionFile;
-pub use settings::{
-    ApprovalRequires, ConfiguredAgent, ConfiguredRoot, HookMode, KEYS, Key, ListingBudget,
-    Matching, NewSkills, Origin, Setting, SettingFinding, Settings,
-};
-#[cfg(feature = "store")]
-pub use settings::{SettingsFile, create_settings, remove_setting, write_setting};
+pub use settings::Settings;
 pub use skillfold_core as core;
 #[cfg(feature = "run")]
 pub use skillfold_run as run;
 #[cfg(feature = "store")]
 pub use skillfold_store as store;
-pub use skills::Skills;
-pub use stats::{
-    HookPrompt, HookPromptSkill, HookStats, LogCounts, PeriodLength, SignalStats, SkillStats,
-    Stats, StatsPeriod, Tally,
-};
-pub use tools::{BYTES_TYPE, ToolDefinition, media_type};
+pub use skills::{Counters, Hit, SearchResults, Skills};
+pub use tools::{Block, Tool, ToolAnswer, ToolDefinition};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
-pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
-#[cfg(feature = "store")]
-pub use trust::{check_trustable, distrust_folder, trust_folder, trust_pinned};
 #[cfg(feature = "watch")]
 pub use watch::{WatchStatus, Watcher};
 

@@ -14,7 +14,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use skillfold::core::catalog::Changes;
 use skillfold::core::{Code, Error};
-use skillfold::{Environment, Host, RootStatus, SearchedRoot, Skills};
+use skillfold::{
+    Environment, Host, Skills,
+    discovery::{RootStatus, SearchedRoot},
+};
 use skillfold_testkit::folder;
 
 const TREE: &str = "

@@ -12,7 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use skillfold::core::disclose::{Feedback, LogDetail};
 use skillfold::core::{Budget, ContextLifetime, ErrorKind, MemorySource, Policy};
 use skillfold::view::Document;
-use skillfold::{Environment, Host, PeriodLength, Skills, Stats, TraceLines};
+use skillfold::{
+    Environment, Host, Skills, TraceLines,
+    reports::{PeriodLength, Stats},
+};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 static ONE: Mutex<()> = Mutex::new(());

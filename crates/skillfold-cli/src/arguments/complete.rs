@@ -2,7 +2,7 @@
 
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use skillfold::core::Code;
-use skillfold::{Environment, Host, KEYS};
+use skillfold::{Environment, Host, settings::KEYS};
 
 /// Offers the ids of the skills that are visible from the working folder.
 pub(super) fn skill_ids() -> ArgValueCandidates {

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use skillfold::core::author::{fix, is_fixable};
 use skillfold::core::read::Profile;
-use skillfold::{CheckTarget, CheckedSkill, Environment};
+use skillfold::{
+    Environment,
+    author::{CheckTarget, CheckedSkill},
+};
 
 use crate::output::{Output, display_path, pluralize};
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
-use skillfold::CheckedSkill;
+use skillfold::author::CheckedSkill;
 use skillfold::core::diagnostic::{Position, Severity, Span, visible};
 use skillfold::core::{Code, Diagnostic};
 

@@ -18,7 +18,10 @@ use skillfold::core::read::{Profile, ReadOptions};
 use skillfold::core::source::{LinkPolicy, SKILL_FILE, progress};
 use skillfold::core::{Error, Limits};
 use skillfold::view::{self, CheckSummary, Document};
-use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
+use skillfold::{
+    Environment, Skills,
+    author::{CheckTarget, CheckedSkill},
+};
 
 use self::fixable::{FixScope, Fixable};
 use self::human::HumanReport;

@@ -1,7 +1,7 @@
 //! Findings as SARIF 2.1.0, for code hosts and editors.
 
 use serde_json::{Value, json};
-use skillfold::CheckedSkill;
+use skillfold::author::CheckedSkill;
 use skillfold::core::diagnostic::Severity;
 use skillfold::core::{Code, Diagnostic};
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use anstyle::Style;
-use skillfold::CheckedSkill;
+use skillfold::author::CheckedSkill;
 use skillfold::core::Diagnostic;
 
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use skillfold::CheckTarget;
+use skillfold::author::CheckTarget;
 
 use crate::failure::Failure;
 use crate::output::{BOLD, Output, paint};

@@ -2,7 +2,7 @@
 
 use skillfold::core::{Error, Refusal};
 use skillfold::store::{Approval, Store};
-use skillfold::{ApprovalRequires, Skills};
+use skillfold::{Skills, settings::ApprovalRequires};
 
 use crate::ask::{Answer, ask, ask_secret};
 use crate::failure::Failure;

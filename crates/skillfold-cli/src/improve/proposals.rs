@@ -6,7 +6,7 @@ use anstyle::Style;
 use skillfold::core::diagnostic::visible;
 use skillfold::store::Waiting;
 use skillfold::view::{Document, ProposalList, ProposalView};
-use skillfold::{Effects, Skills};
+use skillfold::{Skills, improve::Effects};
 
 use crate::arguments::{Global, Proposals};
 use crate::failure::Failure;

@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
 use skillfold::store::{Approval, Store, Waiting};
-use skillfold::{ApprovalRequires, Environment, Skills};
+use skillfold::{Environment, Skills, settings::ApprovalRequires};
 use textwrap::core::display_width;
 
 use crate::arguments::Global;

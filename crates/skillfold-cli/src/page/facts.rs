@@ -8,7 +8,10 @@ use skillfold::core::diagnostic::Severity;
 use skillfold::core::load::{FileKind, read_body};
 use skillfold::core::{Catalog, ContextLifetime, Entry, Policy};
 use skillfold::view::TurnView;
-use skillfold::{LogCounts, Overlaps, Skills, Stats};
+use skillfold::{
+    Skills,
+    reports::{LogCounts, Overlaps, Stats},
+};
 
 use crate::failure::Failure;
 

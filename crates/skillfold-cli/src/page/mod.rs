@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skillfold::view::{Document, WrittenFile};
-use skillfold::{Overwrite, PeriodLength, Stats, write_generated};
+use skillfold::{
+    author::{Overwrite, write_generated},
+    reports::{PeriodLength, Stats},
+};
 
 use crate::arguments::{Global, ReportPage};
 use crate::failure::Failure;

@@ -10,7 +10,8 @@ use skillfold::run::{Layer, LayerState, layers};
 use skillfold::store::{Act, Event, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
 use skillfold::{
-    AllowedSkill, AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill,
+    Environment, Skills,
+    scripts::{AllowedSkill, AllowedSkills, RunnableSkill, ScriptError, disallow_skill},
 };
 
 use crate::arguments::{Allow, Global};

@@ -7,8 +7,8 @@ use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::name::ResourcePath;
 use skillfold::run::{End, RunLimits, Stream, layers};
+use skillfold::scripts::{RunnableSkill, ScriptError};
 use skillfold::view::{Document, RunView, ScriptList};
-use skillfold::{RunnableSkill, ScriptError};
 
 use crate::arguments::{Global, RunScript};
 use crate::failure::{EXIT_FAILED, Failure};

@@ -7,7 +7,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold::core::load::{Digest, FileDigests};
 use skillfold::store::Store;
-use skillfold::{ConversationKey, Conversations, Environment};
+use skillfold::{
+    Environment,
+    conversation::{ConversationKey, Conversations},
+};
 
 use crate::command::World;
 

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use skillfold::{KEYS, Key, Settings};
+use skillfold::{
+    Settings,
+    settings::{KEYS, Key},
+};
 
 use crate::command::World;
 use crate::serve::serve;

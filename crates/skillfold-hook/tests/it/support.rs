@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use skillfold::core::Error;
-use skillfold::{Conversations, Environment, Host, Skills};
+use skillfold::{Environment, Host, Skills, conversation::Conversations};
 use skillfold_hook::{AnswerClaim, Event, Hook, HookClient};
 use tempfile::TempDir;
 

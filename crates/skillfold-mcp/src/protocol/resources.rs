@@ -10,8 +10,8 @@ use serde_json::json;
 use skillfold::core::source::SKILL_FILE;
 use skillfold::core::text::first_chars;
 use skillfold::core::{Entry, ErrorKind};
+use skillfold::tools::{BYTES_TYPE, media_type};
 use skillfold::view::{FilePart, SkillRecord};
-use skillfold::{BYTES_TYPE, media_type};
 
 use crate::protocol::page::{TTL_MS, page};
 use crate::protocol::uri::{self, SkillUri};

@@ -1,5 +1,6 @@
 //! What tools answer, and the cache of these answers.
 
+pub(crate) mod failure;
 #[cfg(feature = "store")]
 mod proposed_skill;
 #[cfg(feature = "run")]

@@ -8,8 +8,8 @@ use skillfold_core::disclose::TokenCounter;
 use skillfold_core::load::LoadedText;
 use skillfold_core::view::{FilePart, InstructionsView};
 
+use crate::answer::failure::Failure;
 use crate::answer::skill_lines::SkillLines;
-use crate::failure::Failure;
 
 /// The answer of a tool, for a model.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use skillfold_core::{
 use skillfold_store::change::{SuggestedBump, suggest_bump};
 use skillfold_store::{Preview, SkillFiles, SkillPlace};
 
+use crate::author::evaluate::{EvaluatedQuery, is_query_file};
 use crate::environment;
-use crate::evaluate::{EvaluatedQuery, is_query_file};
 use crate::skills::Skills;
 
 /// Maximum entries of a list that are named in one line.

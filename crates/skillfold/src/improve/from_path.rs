@@ -9,8 +9,8 @@ use skillfold_store::change::{FileEdit, unified};
 use skillfold_store::{Author, NewProposal, Preview, SkillFiles, SkillPlace, Store, WriteTarget};
 
 use super::MadeProposal;
+use crate::author::scaffold::find_problem;
 use crate::environment::real_path;
-use crate::scaffold::find_problem;
 use crate::skills::Skills;
 
 /// Maximum bytes of a `SKILL.md` that is proposed.

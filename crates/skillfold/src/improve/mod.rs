@@ -19,9 +19,9 @@ use skillfold_store::{
 };
 
 pub use self::effects::{ChangedQuery, Effects};
+use crate::author::scaffold::find_problem;
+use crate::discovery::roots::FOLDERS;
 use crate::environment;
-use crate::roots::FOLDERS;
-use crate::scaffold::find_problem;
 use crate::settings::ApprovalRequires;
 use crate::skills::Skills;
 

@@ -13,10 +13,10 @@ use skillfold_core::{Error, Refusal};
 use skillfold_store::{Act, Approval};
 
 use crate::environment::Environment;
-use crate::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
 use crate::scripts::packages::{self, SkillPackages};
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
+use crate::trust::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
 
 /// A skill whose scripts and tools may run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

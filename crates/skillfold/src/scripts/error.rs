@@ -5,7 +5,7 @@ use std::fmt;
 use skillfold_core::Error;
 use skillfold_run::RunError;
 
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
 
 /// Why a script or a tool of a skill did not run: the skill may not, or the run could not start.
 #[derive(Debug)]

@@ -42,7 +42,7 @@ pub use tool::SkillTool;
 use crate::environment::{Environment, now};
 use crate::settings::{ApprovalRequires, Settings};
 use crate::skills::Skills;
-use crate::toolset_pool::PoolKey;
+use crate::skills::toolset_pool::PoolKey;
 
 /// Why a skill does not run that the user has not allowed.
 const NOT_ALLOWED: &str = "The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks";

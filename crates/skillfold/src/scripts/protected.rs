@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use skillfold_run::Protected;
 
+use crate::discovery::roots::{RootStatus, SearchedRoot};
 use crate::environment::{Environment, real_path};
-use crate::roots::{RootStatus, SearchedRoot};
 
 /// Credentials in a home.
 const SECRET: [&str; 38] = [

@@ -1,6 +1,15 @@
 //! The live handle to a host's skills.
 
+pub(crate) mod counters;
+mod preferred;
+#[cfg(feature = "run")]
+pub(crate) mod toolset_pool;
+#[cfg(feature = "watch")]
+pub(crate) mod watched_paths;
+
 mod refresh;
+
+pub(crate) mod search;
 
 use std::ops::RangeBounds;
 use std::path::Path;
@@ -19,17 +28,19 @@ use skillfold_core::{
     Budget, Catalog, Diagnostic, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
 };
 
+pub use self::counters::Counters;
+pub use self::search::{Hit, SearchResults};
 use crate::answer::AnswerCache;
 use crate::client::Client;
-use crate::counters::{AtomicCounters, Counters};
-use crate::discovery_report::DiscoveryReport;
+use crate::discovery::host::{DiscoveredRoots, Host};
+use crate::discovery::report::DiscoveryReport;
 use crate::environment::{self, Environment};
-use crate::host::{DiscoveredRoots, Host};
-use crate::preferred::preferred;
-use crate::snapshot_index::SnapshotIndex;
+use crate::search_index::SnapshotIndex;
+use crate::skills::counters::AtomicCounters;
+use crate::skills::preferred::preferred;
 #[cfg(feature = "run")]
-use crate::toolset_pool::ToolsetPool;
-use crate::trust_check::TrustCheck;
+use crate::skills::toolset_pool::ToolsetPool;
+use crate::trust::check::TrustCheck;
 
 /// The number of skills up to which a search in memory takes less time than a change of threads.
 const MAX_QUICK_SKILLS: usize = 1_000;

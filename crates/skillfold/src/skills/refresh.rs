@@ -9,14 +9,14 @@ use arc_swap::{ArcSwapOption, Guard};
 use skillfold_core::catalog::Changes;
 use skillfold_core::{Catalog, Error, Loader, Root};
 
-use crate::discovery_report::DiscoveryReport;
+use crate::discovery::report::DiscoveryReport;
+use crate::discovery::roots::{RootStatus, SearchedRoot};
 use crate::environment;
-use crate::roots::{RootStatus, SearchedRoot};
-use crate::skills::{Skills, SkillsInner, Snapshot, lock, new_loader};
-use crate::trust::TrustRule;
-use crate::trust_check::TrustCheck;
 #[cfg(feature = "watch")]
-use crate::watched_paths::WatchedPaths;
+use crate::skills::watched_paths::WatchedPaths;
+use crate::skills::{Skills, SkillsInner, Snapshot, lock, new_loader};
+use crate::trust::check::TrustCheck;
+use crate::trust::trusted::TrustRule;
 
 impl Skills {
     /// Refreshes only the folders that `choose` returns, without reading the settings again. Falls back to a full

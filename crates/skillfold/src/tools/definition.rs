@@ -136,7 +136,7 @@ fn answer_schema<T: schemars::JsonSchema>() -> Value {
     let mut generator = settings.into_generator();
     let any = [
         generator.subschema_for::<T>(),
-        generator.subschema_for::<crate::failure::Failure>(),
+        generator.subschema_for::<crate::answer::failure::Failure>(),
     ];
     let mut schema = json!({ "type": "object", "anyOf": any });
     remove_formats(&mut schema);

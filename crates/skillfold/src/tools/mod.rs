@@ -16,13 +16,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use skillfold_core::disclose::{Memory as _, ToolNames};
 
+pub use crate::answer::{Block, Fit, Tool, ToolAnswer};
 pub use definition::ToolDefinition;
 pub use media::{BYTES_TYPE, media_type};
 
-use crate::answer::{AnswerCache, AnswerKey, Tool, ToolAnswer};
+use crate::answer::failure::Failure;
+use crate::answer::{AnswerCache, AnswerKey};
 use crate::client::Client;
-use crate::failure::Failure;
-use crate::session::Session;
+use crate::conversation::session::Session;
 
 impl Session {
     /// Returns the definitions of the tools, for the model; none if the conversation may see no skill.

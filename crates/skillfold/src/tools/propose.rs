@@ -7,10 +7,10 @@ use serde_json::json;
 use skillfold_core::Error;
 use skillfold_core::diagnostic::visible;
 
+use crate::answer::failure::Failure;
 use crate::answer::{ProposedSkill, Tool, ToolAnswer};
-use crate::failure::Failure;
+use crate::conversation::session::Session;
 use crate::improve::MadeProposal;
-use crate::session::Session;
 use crate::tools::definition::{ToolDefinition, definition};
 
 /// Arguments of the tool that proposes a change.

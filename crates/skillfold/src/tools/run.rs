@@ -17,9 +17,9 @@ use skillfold_core::text::first_chars;
 use skillfold_core::view::FilePart;
 use skillfold_core::{Catalog, Entry, Envelope, Error};
 
+use crate::answer::failure::Failure;
 use crate::answer::{Block, Fit, LoadedSkill, SkillLine, SkillLines, Tool, ToolAnswer};
-use crate::failure::Failure;
-use crate::session::Session;
+use crate::conversation::session::Session;
 use crate::tools::media::{image_type, media_type};
 
 /// Maximum skills that a search returns.

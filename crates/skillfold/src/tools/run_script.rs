@@ -12,8 +12,8 @@ use skillfold_run::toolset::{ToolOutput, qualified_name};
 use skillfold_run::{End, Outcome};
 
 use crate::answer::{RunResult, Tool, ToolAnswer};
+use crate::conversation::session::Session;
 use crate::scripts::{RunnableSkill, ScriptError, SkillTool};
-use crate::session::Session;
 use crate::tools::definition::{ToolDefinition, definition};
 
 /// Arguments of the tool that runs a script.

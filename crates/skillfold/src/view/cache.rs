@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cache_folder::CachePart;
+use crate::discovery::cache_folder::CachePart;
 
 /// What is in the cache folder, or what was deleted from it.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -3,7 +3,7 @@
 use skillfold_core::diagnostic::Severity;
 use skillfold_core::view::DiagnosticView;
 
-use crate::check::CheckedSkill;
+use crate::author::check::CheckedSkill;
 
 /// The findings in the files that were checked.
 #[derive(Clone, Debug, serde::Serialize)]

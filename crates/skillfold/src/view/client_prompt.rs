@@ -3,7 +3,7 @@
 use skillfold_core::disclose::Listing;
 
 use crate::client::Client;
-use crate::session::Session;
+use crate::conversation::session::Session;
 use crate::tools::ToolDefinition;
 
 /// What a client's model gets from a server before any request.

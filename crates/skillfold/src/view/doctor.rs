@@ -6,8 +6,8 @@ use skillfold_core::text::utc_ms;
 use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
 use skillfold_core::{Catalog, Entry, Root};
 
-use crate::discovery_report::DiscoveryReport;
-use crate::roots::{RootStatus, SearchedRoot};
+use crate::discovery::report::DiscoveryReport;
+use crate::discovery::roots::{RootStatus, SearchedRoot};
 use crate::skills::Skills;
 use crate::view::settings::SettingProblem;
 

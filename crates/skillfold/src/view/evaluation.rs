@@ -2,7 +2,7 @@
 
 use skillfold_core::view::FileFinding;
 
-use crate::evaluate::{Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
+use crate::author::evaluate::{Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
 
 /// The results of the trigger queries that skills ship.
 #[derive(Clone, Debug, serde::Serialize)]

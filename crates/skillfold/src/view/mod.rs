@@ -27,9 +27,9 @@ use std::path::Path;
 
 use skillfold_core::text::is_invisible;
 
-use crate::counters::Counters;
+use crate::skills::counters::Counters;
 
-pub use crate::failure::Failure;
+pub use crate::answer::failure::Failure;
 pub use cache::{CachePartView, CacheView};
 pub use changes::ChangesView;
 pub use check::{Check, CheckSummary, CheckedFile};

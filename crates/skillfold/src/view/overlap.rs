@@ -2,7 +2,7 @@
 
 use skillfold_core::view::round_confidence;
 
-use crate::overlap;
+use crate::reports::overlap;
 
 /// Skills that compete with each other.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -3,7 +3,7 @@
 use skillfold_core::search::Snippet;
 use skillfold_core::view::{Bytes, SkillRecord, round_confidence};
 
-use crate::search;
+use crate::skills::search;
 
 /// Maximum bytes of a snippet.
 const MAX_SNIPPET_BYTES: usize = 160;

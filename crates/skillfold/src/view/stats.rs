@@ -1,7 +1,7 @@
 //! The JSON view of the statistics.
 
-use crate::stats;
-use crate::stats::PeriodLength;
+use crate::reports::stats;
+use crate::reports::stats::PeriodLength;
 
 /// The last prompts that the hook heard, and what it added, the oldest first.
 #[derive(Clone, Debug, serde::Serialize)]

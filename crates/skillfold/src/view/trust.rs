@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::accepted::AcceptedFolders;
 use crate::environment::Environment;
-use crate::trust::TrustedFolders;
+use crate::trust::accepted::AcceptedFolders;
+use crate::trust::trusted::TrustedFolders;
 use crate::view::settings::SettingProblem;
 
 /// The folders that the user trusted with `skillfold trust`.

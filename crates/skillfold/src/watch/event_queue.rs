@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use skillfold_core::source::SKILL_FILE;
 
-use crate::watched_paths::WatchedPaths;
+use crate::skills::watched_paths::WatchedPaths;
 
 /// A path is due once it had no events for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(40);

@@ -16,7 +16,7 @@ use skillfold_core::catalog::Changes;
 use skillfold_core::{Catalog, Error};
 
 use crate::skills::Skills;
-use crate::watched_paths::WatchedPaths;
+use crate::skills::watched_paths::WatchedPaths;
 
 use event_queue::{Due, EventQueue};
 use watch_set::{NotifyWatcher, PathWatcher, WatchSet};

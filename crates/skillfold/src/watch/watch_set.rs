@@ -10,8 +10,8 @@ use skillfold_core::source::{HiddenPolicy, LinkPolicy, SKILL_FILE};
 
 use crate::environment::subfolders;
 use crate::settings::Settings;
+use crate::skills::watched_paths::WatchedPaths;
 use crate::watch::event_queue::EventQueue;
-use crate::watched_paths::WatchedPaths;
 
 /// Folders that never contain skills.
 const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];

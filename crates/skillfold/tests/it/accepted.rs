@@ -6,7 +6,10 @@ use std::time::Duration;
 use skillfold::core::ErrorKind;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, Document};
-use skillfold::{AcceptedFolders, Host, Skills, accept_skills, hold_skill};
+use skillfold::{
+    Host, Skills,
+    trust::{AcceptedFolders, accept_skills, hold_skill},
+};
 
 use crate::world::{World, tree};
 

@@ -10,7 +10,7 @@ use skillfold::view::{
     Check, Doctor, Document, EvaluationView, Failure, FileListing, FilePart, InstructionsView,
     Prompt, SearchView, SettingsView, SkillList, SkillView, StatsView, Why,
 };
-use skillfold::{CheckTarget, Environment, Host, PeriodLength, Skills};
+use skillfold::{Environment, Host, Skills, author::CheckTarget, reports::PeriodLength};
 use skillfold_testkit::cases;
 
 #[test]
@@ -187,7 +187,10 @@ fn stats(input: &Path, request: &Value) -> StatsView {
     let every = every.map_or(PeriodLength::Day, |every| {
         PeriodLength::Outcomes(every.try_into().unwrap())
     });
-    StatsView::new(&skillfold::Stats::read(&*log, every).unwrap(), every)
+    StatsView::new(
+        &skillfold::reports::Stats::read(&*log, every).unwrap(),
+        every,
+    )
 }
 
 fn list(skills: &Skills, request: &Value) -> SkillList {

@@ -4,7 +4,7 @@ use skillfold::core::disclose::Tier;
 use skillfold::core::disclose::Turn;
 use skillfold::core::read::Profile;
 use skillfold::core::{ContextLifetime, Policy};
-use skillfold::{CheckTarget, Skills};
+use skillfold::{Skills, author::CheckTarget};
 use skillfold_testkit::lay_out;
 
 use crate::world::World;

@@ -12,7 +12,8 @@ use skillfold::core::Refusal;
 use skillfold::run::RunErrorKind;
 use skillfold::store::Approval;
 use skillfold::{
-    AllowedSkills, Environment, Host, RunnableSkill, ScriptError, Skills, disallow_skill,
+    Environment, Host, Skills,
+    scripts::{AllowedSkills, RunnableSkill, ScriptError, disallow_skill},
 };
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use skillfold::core::choose::Signal;
 use skillfold::core::disclose::Turn;
 use skillfold::core::disclose::{Breadcrumb, Mode, Outcome, Style, Tier};
 use skillfold::core::{ContextLifetime, MemorySource, Policy};
-use skillfold::{Environment, Host, Matching, Session, Settings, Skills};
+use skillfold::{Environment, Host, Session, Settings, Skills, settings::Matching};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");
 const WEATHER: (&str, &str, &str) = ("weather", "triggers: [forecast]", "Look outside.");

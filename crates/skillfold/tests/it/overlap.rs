@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use skillfold::core::MemorySource;
-use skillfold::{Environment, Host, Overlaps, Rival, Skills};
+use skillfold::{
+    Environment, Host, Skills,
+    reports::{Overlaps, Rival},
+};
 
 /// Finds the skills of a text: a line `name: description`, with triggers after ` | ` and instructions after ` > `.
 fn skills(text: &str) -> Skills {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use skillfold::core::Refusal;
 use skillfold::core::catalog::Status;
 use skillfold::{
-    Host, Pins, Skills, TrustedFolders, TrustedState, check_trustable, trust_folder, trust_pinned,
+    Host, Skills,
+    trust::{Pins, TrustedFolders, TrustedState, check_trustable, trust_folder, trust_pinned},
 };
 
 use crate::world::{World, tree};

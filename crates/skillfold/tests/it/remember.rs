@@ -15,7 +15,7 @@ use skillfold::core::source::{
 };
 use skillfold::core::{Error, Limits, MemorySource, Root, Scope, Source};
 use skillfold::view::Doctor;
-use skillfold::{Environment, Host, RootCache, Skills};
+use skillfold::{Environment, Host, Skills, discovery::RootCache};
 
 /// Made skills, whose files another process knows again, and how many of them are listed before the disk fails.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use skillfold::core::catalog::{Status, Trust};
 use skillfold::core::{FsSource, MemorySource, Root, Scope};
-use skillfold::{Environment, Host, RootStatus, Skills};
+use skillfold::{Environment, Host, Skills, discovery::RootStatus};
 
 use crate::world::{World, tree};
 

@@ -13,7 +13,10 @@ use skillfold::core::read::ToolCheck;
 use skillfold::core::{ContextLifetime, Policy, Refusal};
 use skillfold::run::{Cancel, Prepare, SkillCopy};
 use skillfold::store::Approval;
-use skillfold::{AllowedSkills, Environment, Host, Session, Skills, disallow_skill};
+use skillfold::{
+    Environment, Host, Session, Skills,
+    scripts::{AllowedSkills, disallow_skill},
+};
 use tempfile::TempDir;
 
 const SKILL: &str = "---

@@ -2,7 +2,7 @@
 
 use skillfold::core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
 use skillfold::core::{Code, ErrorKind};
-use skillfold::{Environment, Host, RootStatus, Settings};
+use skillfold::{Environment, Host, Settings, discovery::RootStatus};
 
 use crate::world::{World, tree};
 

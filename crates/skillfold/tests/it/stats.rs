@@ -3,7 +3,7 @@
 use std::io::{BufRead, Cursor, Read};
 use std::num::NonZeroU64;
 
-use skillfold::{PeriodLength, Stats, Tally};
+use skillfold::reports::{PeriodLength, Stats, Tally};
 
 const DAY: u64 = 86_400_000;
 const START: u64 = 20_000 * DAY;

@@ -8,8 +8,8 @@ use skillfold::core::catalog::Status;
 use skillfold::core::{ContextLifetime, ErrorKind, Policy};
 use skillfold::view::{Doctor, Document};
 use skillfold::{
-    Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable, distrust_folder,
-    trust_folder,
+    Environment, Host, Skills,
+    trust::{TrustedFolders, TrustedState, check_trustable, distrust_folder, trust_folder},
 };
 
 use crate::world::{World, tree};

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use skillfold::core::Code;
 use skillfold::core::catalog::{Status, Trust};
-use skillfold::{RootStatus, Skills};
+use skillfold::{Skills, discovery::RootStatus};
 
 use crate::world::{World, skill, tree};
 

@@ -429,10 +429,10 @@ fn revoked_trust_is_told_with_watching_and_polling_off() {
     });
     let (world, own) = (&followed.world, "own".into());
     let (environment, app) = (world.environment("person/app"), world.path("person/app"));
-    skillfold::trust_folder(&environment, &app).unwrap();
+    skillfold::trust::trust_folder(&environment, &app).unwrap();
     let told = followed.news.recv_timeout(PATIENCE).unwrap().unwrap();
     assert_eq!(told.changed, [own]);
-    skillfold::distrust_folder(&environment, &app).unwrap();
+    skillfold::trust::distrust_folder(&environment, &app).unwrap();
     // A request that sees it first does not swallow the news.
     let is_seen = || followed.skills.load("own", "").is_err();
     followed.until("it is not given any more", |_| is_seen());

@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{Implementation, Resource};
 use serde_json::{Map, Value, json};
 use skillfold::core::load::{FileKind, SkillFile};
-use skillfold::{BYTES_TYPE, media_type};
+use skillfold::tools::{BYTES_TYPE, media_type};
 
 use crate::protocol::page::page;
 use crate::protocol::resources::published_entry;

@@ -8,7 +8,7 @@ use skillfold_core::{Agent, Code, Diagnostic, Error, Limits, Refusal};
 
 use crate::environment::{read_user_file, real_path};
 use crate::skills::Skills;
-use crate::trust::TrustRule;
+use crate::trust::trusted::TrustRule;
 
 /// The name of the file that describes an agent.
 const MANIFEST: &str = "manifest.yaml";

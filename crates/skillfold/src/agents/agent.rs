@@ -11,8 +11,8 @@ use skillfold_core::{
     Session as SessionState,
 };
 
-use crate::agent_manifest::is_path;
-use crate::session::Session;
+use crate::agents::manifest::is_path;
+use crate::conversation::session::Session;
 use crate::skills::Skills;
 
 /// A live view of a host's skills, restricted to one agent. Skills that the agent may not see do not exist in it.

@@ -29,7 +29,7 @@ const MAX_SIGNALS: usize = 32;
 /// Statistics of requests and skills from a log.
 ///
 /// ```
-/// use skillfold::{PeriodLength, Stats};
+/// use skillfold::{reports::{PeriodLength, Stats}};
 ///
 /// let log = r#"
 /// {"time_ms":1764000000000,"event":"skills for a request","decisions":1}

@@ -13,10 +13,10 @@ use skillfold_core::{Error, Refusal};
 use skillfold_store::Act;
 
 use crate::environment::Environment;
-use crate::folder_list::{FolderList, FolderRecord, ListFile};
-#[cfg(feature = "store")]
-use crate::folder_list::{ListEdit, edit_list, path_of};
 use crate::settings::{NewSkills, SettingFinding, Settings};
+use crate::trust::folder_list::{FolderList, FolderRecord, ListFile};
+#[cfg(feature = "store")]
+use crate::trust::folder_list::{ListEdit, edit_list, path_of};
 
 /// Maximum folders that the log names for one acceptance.
 #[cfg(feature = "store")]

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use skillfold_core::text::utc_ms;
 
-use crate::stats::tally::Tally;
+use crate::reports::stats::tally::Tally;
 
 /// Maximum periods to count separately.
 const MAX_PERIODS: usize = 10_000;

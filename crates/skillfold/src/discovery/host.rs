@@ -8,18 +8,18 @@ use skillfold_core::catalog::{Trust, Versions};
 use skillfold_core::search::Embedder;
 use skillfold_core::{Catalog, Code, Diagnostic, Error, Root, Scope, Source};
 
-use crate::accepted::AcceptedFolders;
-use crate::discovery_report::DiscoveryReport;
+use crate::discovery::report::DiscoveryReport;
+#[cfg(feature = "index")]
+use crate::discovery::root_cache;
+use crate::discovery::roots::{self, SearchedRoot};
 use crate::environment::{Environment, capture_fault};
-use crate::pins::Pins;
+use crate::search_index::SearchResources;
 #[cfg(feature = "index")]
-use crate::root_cache;
-use crate::roots::{self, SearchedRoot};
+use crate::search_index::{MIN_DISK_SKILLS, MIN_DISK_SKILLS_ONCE};
 use crate::settings::{Origin, SettingFinding, Settings, setting_error};
-use crate::snapshot_index::SearchResources;
-#[cfg(feature = "index")]
-use crate::snapshot_index::{MIN_DISK_SKILLS, MIN_DISK_SKILLS_ONCE};
-use crate::trust::{TrustRule, TrustedFolders};
+use crate::trust::accepted::AcceptedFolders;
+use crate::trust::pins::Pins;
+use crate::trust::trusted::{TrustRule, TrustedFolders};
 
 /// Discovers skills, with what the host adds: settings, roots, bundled skills.
 ///

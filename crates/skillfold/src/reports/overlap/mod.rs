@@ -15,9 +15,9 @@ use skillfold_core::read::Triggers;
 use skillfold_core::search::{Query, Term, purpose_sentences};
 use skillfold_core::{Error, Manifest};
 
-use crate::overlap::similarity::WordVectors;
+use crate::reports::overlap::similarity::WordVectors;
+use crate::search_index::{RankedId, SnapshotIndex};
 use crate::skills::Skills;
-use crate::snapshot_index::{RankedId, SnapshotIndex};
 
 /// The similar skills of each skill that are looked at.
 const NEAREST: usize = 5;

@@ -8,7 +8,7 @@ use skillfold_core::{Code, Diagnostic, Error, ErrorKind, FsSource, Root, Scope};
 
 use crate::environment::{Environment, real_path};
 use crate::settings::{Origin, Settings};
-use crate::trust::TrustRule;
+use crate::trust::trusted::TrustRule;
 
 /// Skill folders inside a project or a home, in order of precedence.
 pub const FOLDERS: [&str; 4] = [

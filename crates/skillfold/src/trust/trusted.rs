@@ -16,11 +16,11 @@ use skillfold_core::{Error, Refusal};
 use skillfold_store::Act;
 
 use crate::environment::{Environment, FolderIdentity, folder_identity, real_path};
-use crate::folder_list::{FolderList, FolderRecord, ListFile};
-#[cfg(feature = "store")]
-use crate::folder_list::{ListEdit, edit_list, path_of};
-use crate::pins::Pins;
 use crate::settings::{Origin, SettingFinding, Settings};
+use crate::trust::folder_list::{FolderList, FolderRecord, ListFile};
+#[cfg(feature = "store")]
+use crate::trust::folder_list::{ListEdit, edit_list, path_of};
+use crate::trust::pins::Pins;
 /// The rule by which the user trusts a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

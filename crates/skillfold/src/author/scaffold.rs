@@ -11,8 +11,8 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::text::truncate_bytes;
 use skillfold_store::{Access, WriteRoot};
 
+use crate::discovery::roots::FOLDERS;
 use crate::environment::Environment;
-use crate::roots::FOLDERS;
 
 /// Where a new skill is created.
 #[derive(Clone, Debug, PartialEq, Eq)]

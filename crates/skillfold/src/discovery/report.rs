@@ -3,12 +3,12 @@
 use skillfold_core::CatalogOptions;
 use skillfold_core::catalog::{AcceptedSkills, Versions};
 
-use crate::accepted::AcceptedFolders;
 #[cfg(feature = "index")]
-use crate::root_cache::RootCache;
-use crate::roots::SearchedRoot;
+use crate::discovery::root_cache::RootCache;
+use crate::discovery::roots::SearchedRoot;
 use crate::settings::{NewSkills, SettingFinding, Settings};
-use crate::trust::{TrustRule, TrustedFolders};
+use crate::trust::accepted::AcceptedFolders;
+use crate::trust::trusted::{TrustRule, TrustedFolders};
 
 /// How a catalog was discovered: the settings, roots and trust that were used.
 #[derive(Clone, Debug)]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use skillfold_core::{Error, Root};
 
+use crate::discovery::roots::{self, SearchedRoot};
 use crate::environment::Environment;
-use crate::pinned_source::PinnedSource;
-use crate::pins::Pins;
-use crate::roots::{self, SearchedRoot};
 use crate::settings::{Origin, Settings};
-use crate::trust::{TrustRule, TrustedFolder, TrustedState};
+use crate::trust::pinned_source::PinnedSource;
+use crate::trust::pins::Pins;
+use crate::trust::trusted::{TrustRule, TrustedFolder, TrustedState};
 
 impl Pins {
     /// Returns the skills that a project has now, as they would be used if it were trusted. `folder` is the folder to pin, with

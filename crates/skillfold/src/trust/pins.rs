@@ -10,7 +10,7 @@ use skillfold_core::load::{combined_digest, file_digests};
 use skillfold_core::read::{ReadOptions, discover};
 use skillfold_core::{Error, Root, Source};
 
-use crate::pinned_source::PinnedFiles;
+use crate::trust::pinned_source::PinnedFiles;
 
 /// Maximum skills of a pinned folder that a message names.
 const MAX_NAMED: usize = 5;

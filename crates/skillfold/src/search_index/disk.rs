@@ -11,8 +11,8 @@ use skillfold_core::source::progress;
 use skillfold_core::{Catalog, Entry, Error, Skill};
 use skillfold_index::{DiskIndex, DocumentKey, SEARCH_FORMAT, SyncReport, delete_unused_indexes};
 
-use crate::snapshot_index::hits::{RankedId, RankedIds};
-use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
+use crate::search_index::hits::{RankedId, RankedIds};
+use crate::search_index::rebuild::{IndexRebuild, WriteTurn};
 
 /// The subfolder of the cache folder for search indexes.
 const SEARCH_FOLDER: &str = "search";
@@ -255,7 +255,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::DiskSnapshotIndex;
-    use crate::snapshot_index::{Index, MIN_DISK_SKILLS, SearchResources, SnapshotIndex};
+    use crate::search_index::{Index, MIN_DISK_SKILLS, SearchResources, SnapshotIndex};
 
     /// Returns enough skills for an index on disk, one of which has a unique word.
     fn catalog(word: &str) -> Arc<Catalog> {

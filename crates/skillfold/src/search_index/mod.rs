@@ -23,13 +23,13 @@ use skillfold_core::{Catalog, Entry, Error};
 use skillfold_index::VectorCache;
 
 #[cfg(feature = "index")]
-use crate::snapshot_index::disk::DiskSnapshotIndex;
-use crate::snapshot_index::hits::Hits;
-pub(crate) use crate::snapshot_index::hits::RankedId;
+use crate::search_index::disk::DiskSnapshotIndex;
+use crate::search_index::hits::Hits;
+pub(crate) use crate::search_index::hits::RankedId;
 #[cfg(feature = "index")]
-use crate::snapshot_index::rebuild::WriteTurn;
-use crate::snapshot_index::resources::CachedEmbedder;
-pub(crate) use crate::snapshot_index::resources::SearchResources;
+use crate::search_index::rebuild::WriteTurn;
+use crate::search_index::resources::CachedEmbedder;
+pub(crate) use crate::search_index::resources::SearchResources;
 
 /// Maximum skills whose instructions are indexed in memory, at about six kilobytes each. For more, only the metadata
 /// is.

@@ -1,0 +1,18 @@
+//! For skill authors: creating, checking and testing skills.
+
+pub(crate) mod check;
+pub(crate) mod evaluate;
+#[cfg(feature = "store")]
+pub(crate) mod generated_file;
+#[cfg(feature = "store")]
+pub(crate) mod scaffold;
+
+pub use check::{CheckTarget, CheckedSkill};
+pub use evaluate::{
+    Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
+    QueryMatch, TriggeredBy,
+};
+#[cfg(feature = "store")]
+pub use generated_file::{Overwrite, write_generated};
+#[cfg(feature = "store")]
+pub use scaffold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};

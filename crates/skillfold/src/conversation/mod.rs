@@ -1,0 +1,14 @@
+//! Conversations with a model: in memory, in a file of the host, or shared by the hooks of a user.
+
+pub(crate) mod session;
+
+#[cfg(feature = "store")]
+pub(crate) mod conversations;
+#[cfg(feature = "store")]
+pub(crate) mod session_file;
+
+#[cfg(feature = "store")]
+pub use conversations::{Conversation, ConversationKey, Conversations};
+pub use session::Session;
+#[cfg(feature = "store")]
+pub use session_file::SessionFile;
