@@ -129,7 +129,8 @@ fn read_while_refreshing(arguments: &Arguments) -> Result<u64, Box<dyn Error>> {
     let root = Root::new(Scope::User, "made", source.clone());
     let handle = Host::new(Environment::new("/nowhere"))
         .root(root)
-        .discover()?;
+        .discover()?
+        .skills;
     let is_done = AtomicBool::new(false);
     let read = || -> Result<u64, String> {
         let mut looks = 0;

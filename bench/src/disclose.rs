@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skillfold::core::choose::Signal;
-use skillfold::core::disclose::{Mode, Outcome, Style};
+use skillfold::core::disclose::{Mode, SkillOutcome, Style};
 use skillfold::core::{Budget, ContextLifetime, Matcher, Policy};
 use skillfold::{O200k, Skills};
 
@@ -180,12 +180,16 @@ impl Costs {
             }
             let turn = session.turn(request);
             let cost = fixed + turn.tokens;
-            let is_searched = |outcome: fn(&Outcome) -> bool| {
+            let is_searched = |outcome: fn(&SkillOutcome) -> bool| {
                 let mut found = turn.decisions.iter();
                 found.any(|one| one.signal == Signal::Search && outcome(&one.outcome))
             };
-            given += usize::from(is_searched(|outcome| matches!(outcome, Outcome::Given(..))));
-            shown += usize::from(is_searched(|outcome| matches!(outcome, Outcome::Suggested)));
+            given += usize::from(is_searched(|outcome| {
+                matches!(outcome, SkillOutcome::Given(..))
+            }));
+            shown += usize::from(is_searched(|outcome| {
+                matches!(outcome, SkillOutcome::Suggested)
+            }));
             let asks_for_list = matcher.matches(request).asks_for_list;
             if turn.decisions.is_empty() && !asks_for_list {
                 unmatched.push(cost);

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         .set("default_roots", "false")
         .add("roots", arguments.folder.to_string_lossy());
     let (skills, discovery) = measure(|| host.discover());
-    let skills = skills?;
+    let skills = skills?.skills;
     let policy = skills.report().settings.policy();
     let mut session = skills.session(policy, ContextLifetime::History);
     let mut requests = requests.lines();

@@ -135,9 +135,8 @@ pub(crate) fn installed<'a>(
         (path, skill.file(triggers))
     });
     let root = Root::new(Scope::User, "labelled", MemorySource::new(files));
-    Host::new(Environment::new("/nowhere"))
-        .root(root)
-        .discover()
+    let host = Host::new(Environment::new("/nowhere")).root(root);
+    Ok(host.discover()?.skills)
 }
 
 /// Reads a file of requests; `key` is the field with the skills that they name.

@@ -275,7 +275,7 @@ mod tests {
         for matching in ["hybrid", "keyword"] {
             let host = Host::new(Environment::new("/nowhere")).set("matching", matching);
             let host = host.bundled("made", MemorySource::new(files.clone()));
-            let skills = host.discover().unwrap();
+            let skills = host.discover().unwrap().skills;
             let mut session =
                 skills.session(skills.report().settings.policy(), ContextLifetime::History);
             session.listing();

@@ -175,7 +175,8 @@ mod tests {
                 .root(root)
                 .set("matching", matching)
                 .discover()
-                .unwrap();
+                .unwrap()
+                .skills;
             let mut session =
                 skills.session(skills.report().settings.policy(), ContextLifetime::History);
             session.turn("What is 2+2?");

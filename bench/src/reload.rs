@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let folders = watching.status().folders;
     let created = made.create(&skills, arguments.creations)?;
     let edited = made.edit(&skills, arguments.edits)?;
-    let looks = watching.status().rescans;
+    let status = watching.status();
     drop(watching);
     drop(skills);
     let (skills, _) = discover(folder.path(), "off", "5")?;
@@ -95,8 +95,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             "stale_after_edits": edited.stale,
             "folders_watched": folders,
             "ready_in_s": rounded(begun.as_secs_f64()),
-            "looks_at_folders": looks.0,
-            "looks_at_everything": looks.1,
+            "looks_at_folders": status.folder_refreshes,
+            "looks_at_everything": status.full_rescans,
         })
     )?;
     match arguments.at_most {
@@ -123,7 +123,8 @@ fn discover(
         .set("watch", watch)
         .set("poll_seconds", poll)
         .root(Root::new(Scope::User, "bench", source))
-        .discover()?;
+        .discover()?
+        .skills;
     Ok((skills, reads))
 }
 
@@ -132,7 +133,7 @@ fn watch(skills: &Skills) -> Result<Watcher, Box<dyn Error>> {
     let watching = skills.watch(|_| {})?;
     let is_ready = || {
         let status = watching.status();
-        status.rescans.1 > 0 && (status.is_complete || status.folders == 0)
+        status.full_rescans > 0 && (status.is_complete || status.folders == 0)
     };
     while !is_ready() {
         thread::sleep(Duration::from_millis(10));

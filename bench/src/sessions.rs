@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use skillfold::core::disclose::Outcome;
+use skillfold::core::disclose::SkillOutcome;
 use skillfold::core::disclose::Turn;
 use skillfold::core::{
     Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Policy, Root, Scope,
@@ -134,7 +134,9 @@ impl<'a> Run<'a> {
         fs::create_dir_all(home.join("app"))?;
         fs::create_dir_all(home.join(".agents"))?;
         fs::rename(waiting(&home, 0), current(&home))?;
-        let skills = Host::new(Environment::new(home.join("app")).home(&home)).discover()?;
+        let skills = Host::new(Environment::new(home.join("app")).home(&home))
+            .discover()?
+            .skills;
         Ok(Self {
             arguments,
             _folder: folder,
@@ -309,11 +311,11 @@ impl Note {
         there.sort_unstable();
         let text = turn.text.as_deref().unwrap_or_default();
         let is_one = |decision: &skillfold::core::disclose::Decision| match &decision.outcome {
-            Outcome::Given(_, instructions, _) => {
+            SkillOutcome::Given(_, instructions, _) => {
                 let body = body(number_of(&decision.id), generation);
                 instructions.body() == body && text.matches(&*body).count() == 1
             }
-            Outcome::Known => self.given[number_of(&decision.id)] == Some(generation),
+            SkillOutcome::Known => self.given[number_of(&decision.id)] == Some(generation),
             _ => false,
         };
         let given = turn
@@ -352,7 +354,7 @@ impl Told {
     fn note(&mut self, turn: &Turn, note: &mut Note) {
         for decision in &turn.decisions {
             match &decision.outcome {
-                Outcome::Given(_, instructions, _) => {
+                SkillOutcome::Given(_, instructions, _) => {
                     self.given += 1;
                     note.given[number_of(&decision.id)] = generation_of(instructions.body());
                 }

@@ -31,7 +31,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         ),
     ]);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    Server::new(host.discover().expect("skills"), Options::default())
+    Server::new(host.discover().expect("skills").skills, Options::default())
 });
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fuzz","version":"0"}}}"#;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use skillfold::core::diagnostic::visible;
 use skillfold::{
-    Environment, Settings,
+    Environment, Host, Settings,
     settings::{KEYS, Origin},
 };
 use tempfile::TempDir;
@@ -29,9 +29,9 @@ pub(crate) fn run(text: &str) {
     let written = home.join("written.toml");
     write(&written, text).expect("a file");
     let person = environment().variable("SKILLFOLD_CONFIG", written.display().to_string());
-    check(&Settings::load(&person, &[]), text);
+    check(&Settings::load(&person), text);
     write(environment().project_settings(), text).expect("a file");
-    let of_project = Settings::load(&environment().variable("SKILLFOLD_CONFIG", &*none), &[]);
+    let of_project = Settings::load(&environment().variable("SKILLFOLD_CONFIG", &*none));
     check(&of_project, text);
     assert!(
         of_project
@@ -46,10 +46,8 @@ pub(crate) fn run(text: &str) {
         let environment = environment()
             .variable("SKILLFOLD_CONFIG", &*none)
             .variable(variable, text);
-        check(
-            &Settings::load(&environment, &[(key.name.to_owned(), text.to_owned())]),
-            text,
-        );
+        let host = Host::new(environment).set(key.name, text);
+        check(&host.discover_lenient().skills.report().settings, text);
     }
 }
 

@@ -7,7 +7,7 @@ use skillfold_core::choose::{Finder, Suggestion};
 use skillfold_core::disclose::{Fallback, Mode, Style, SuggestionThresholds};
 use skillfold_core::search::{Query, SearchCoverage, SearchIndex};
 use skillfold_core::{
-    Budget, Catalog, ContextLifetime, Entry, LoadOptions, Loader, Matcher, Policy, Session,
+    Budget, Catalog, ContextLifetime, Entry, LoadOptions, Loader, Matcher, Policy, SessionState,
 };
 
 use crate::{Skill, catalog};
@@ -78,7 +78,7 @@ fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
     let index = SearchIndex::new(catalog, SearchCoverage::Bodies);
     let matcher = Matcher::new(catalog).with_finder(Arc::new(Likely(index)));
     let loader = Loader::new(LoadOptions::default(), skillfold_testkit::far_future);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     let listing = session.listing(catalog, policy);
     let measure = |budget: Budget, text: &str| {
         let taken = budget.measure(text, &*policy.counter);

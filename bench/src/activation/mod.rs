@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use skillfold::Skills;
-use skillfold::core::disclose::{Outcome, Turn};
+use skillfold::core::disclose::{SkillOutcome, Turn};
 use skillfold::core::{ContextLifetime, Policy};
 use skillfold_hook::{HookClient, hook_policy};
 
@@ -313,7 +313,7 @@ impl Library {
                 continue;
             };
             match decision.outcome {
-                Outcome::Given(..) => told.given.push(id.clone()),
+                SkillOutcome::Given(..) => told.given.push(id.clone()),
                 _ => told.named.push(id.clone()),
             }
         }

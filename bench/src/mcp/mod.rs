@@ -145,11 +145,12 @@ fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn E
     let host = Host::new(Environment::new(home)).set("roots", skills.display().to_string());
     let mut session = host
         .discover()?
+        .skills
         .session(Policy::default(), ContextLifetime::History);
     let mut sizes = BTreeMap::new();
     for number in 0..20_000 {
         let question = Question::nth(number, count, Mix::Repeated);
-        let answer = session.call(question.tool, question.arguments);
+        let answer = session.call(question.tool, &question.arguments.to_string());
         if answer.is_error() {
             return Err(answer.text().into());
         }
@@ -165,7 +166,7 @@ fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn E
             scope.spawn(move || {
                 for number in 0..NEW_QUESTIONS {
                     let question = Question::nth(thread * NEW_QUESTIONS + number, count, Mix::New);
-                    session.call(question.tool, question.arguments);
+                    session.call(question.tool, &question.arguments.to_string());
                 }
             });
         }

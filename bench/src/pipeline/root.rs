@@ -160,7 +160,7 @@ impl Root {
         let roots = self.home.path().join("skills").display().to_string();
         let host = || Host::new(Environment::new(self.home.path())).set("roots", &*roots);
         let (skills, held) = held_by(|| host().discover());
-        let skills = skills?;
+        let skills = skills?.skills;
         self.bytes("discover", held, SKILL_BYTES, faults);
         let (_, held) = held_by(|| skills.search("a", 1));
         self.bytes("first search", held, INDEX_BYTES, faults);
@@ -413,7 +413,10 @@ impl Root {
         faults: &mut Faults,
     ) {
         self.both(worlds, tool, skill, faults, |world| {
-            let answer = world.session.borrow_mut().call(tool, arguments.clone());
+            let answer = world
+                .session
+                .borrow_mut()
+                .call(tool, &arguments.to_string());
             let mut made = Answer::new().text(&answer.text());
             made.wrong
                 .push((Check::Schema, schema.answer(tool, &answer)));

@@ -40,8 +40,8 @@ impl Schema {
             return Ok(());
         }
         match tool {
-            "load_skill" => valid(&self.instructions, &answer.to_value()),
-            "read_skill_resource" => valid(&self.file, &answer.to_value()),
+            "load_skill" => valid(&self.instructions, &parsed(&answer.to_json().to_string())?),
+            "read_skill_resource" => valid(&self.file, &parsed(&answer.to_json().to_string())?),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skillfold_core::search::{Document, MAX_CANDIDATES, Query, Term};
+use skillfold_core::search::{MAX_CANDIDATES, Query, SearchDocument, Term};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, TermQuery};
 use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
@@ -24,7 +24,7 @@ pub(crate) struct Bare {
 impl Bare {
     pub(crate) fn build(
         folder: &Path,
-        documents: &mut dyn Iterator<Item = Document>,
+        documents: &mut dyn Iterator<Item = SearchDocument>,
     ) -> Result<Self, Box<dyn Error>> {
         fs::create_dir(folder)?;
         let mut schema = Schema::builder();

@@ -29,7 +29,7 @@ pub(crate) fn alone(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
     let mut directions = Vec::with_capacity(texts.len());
     for some in texts.chunks(256) {
         let texts: Vec<&str> = some.iter().map(|text| &**text).collect();
-        let vectors = model.embed(&texts)?;
+        let vectors = model.embed_documents(&texts)?;
         directions.extend(vectors.iter().map(|vector| QuantizedVector::new(vector)));
     }
     Ok(Box::new(Alone { model, directions }))
@@ -43,7 +43,7 @@ struct Alone {
 
 impl Method for Alone {
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
-        let vector = self.model.embed(&[request])?.into_iter().next();
+        let vector = Some(self.model.embed_query(request)?);
         let Some(asked) = vector.and_then(|vector| QuantizedVector::new(&vector)) else {
             return Ok(Vec::new());
         };

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
+use skillfold_core::search::{DocumentBuilder, DocumentTexts, Query, SearchDocument};
 use skillfold_index::{DiskIndex, DocumentKey};
 
 use crate::measure::{Sample, cpu_time, measure, median, rounded};
@@ -269,7 +269,7 @@ impl Pool {
         &self,
         records: usize,
         change: Option<usize>,
-    ) -> impl Iterator<Item = (DocumentKey, impl FnOnce() -> Option<Document>)> {
+    ) -> impl Iterator<Item = (DocumentKey, impl FnOnce() -> Option<SearchDocument>)> {
         let documents = std::rc::Rc::new(RefCell::new(DocumentBuilder::new()));
         (0..records).map(move |number| {
             let number = match change {
@@ -283,14 +283,14 @@ impl Pool {
         })
     }
 
-    fn documents(&self, records: usize) -> impl Iterator<Item = Document> {
+    fn documents(&self, records: usize) -> impl Iterator<Item = SearchDocument> {
         let mut documents = DocumentBuilder::new();
         (0..records).map(move |number| self.document(number, &mut documents))
     }
 
     /// Generates a record: one of the pool, or the first half of one and the second half of another. No two records
     /// have the same pair.
-    fn document(&self, number: usize, documents: &mut DocumentBuilder) -> Document {
+    fn document(&self, number: usize, documents: &mut DocumentBuilder) -> SearchDocument {
         let count = self.records.len();
         let first = &self.records[number % count];
         let round = number / count;

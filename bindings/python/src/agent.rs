@@ -108,7 +108,7 @@ impl AgentSkills {
         detached(py, || {
             let policy = options.policy(&self.skills)?;
             let session = match options.saved_state()? {
-                Some(state) => self.agent.resume(policy, state),
+                Some(state) => self.agent.resume(policy, state).with_project_files(),
                 None => self.agent.session(policy, options.lifetime()),
             };
             Ok(Session::new(session))

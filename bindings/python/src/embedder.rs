@@ -23,22 +23,23 @@ pub(crate) fn take_interruption() -> Option<PyErr> {
     INTERRUPTION.take()
 }
 
-/// A callable that takes a list of texts and returns a vector for each.
+/// A callable that takes a list of texts and returns a vector for each, and perhaps one for requests.
 pub(crate) struct PythonEmbedder {
     pub(crate) id: String,
     pub(crate) embed: Py<PyAny>,
+    /// Takes a request and returns its vector.
+    pub(crate) embed_query: Option<Py<PyAny>>,
 }
 
-impl Embedder for PythonEmbedder {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+impl PythonEmbedder {
+    /// Calls Python, and returns the vectors of `count` texts.
+    fn call(
+        &self,
+        count: usize,
+        embed: impl FnOnce(Python<'_>) -> PyResult<Vec<Vec<f32>>>,
+    ) -> Result<Vec<Vec<f32>>, Error> {
         let embed = |py: Python<'_>| -> Result<Vec<Vec<f32>>, String> {
-            let vectors = self.embed.call1(py, (texts.to_vec(),));
-            let vectors = vectors.and_then(|vectors| vectors.extract(py));
-            vectors.map_err(|error| {
+            embed(py).map_err(|error| {
                 let why = error.to_string();
                 if !error.is_instance_of::<PyException>(py) {
                     INTERRUPTION.set(Some(error));
@@ -51,8 +52,29 @@ impl Embedder for PythonEmbedder {
         let vectors = Python::try_attach(embed);
         IS_EMBEDDING.set(was_embedding);
         let vectors = vectors.unwrap_or_else(|| Err("Python is ending".to_owned()));
-        let vectors = vectors.and_then(|vectors| check(texts.len(), vectors));
+        let vectors = vectors.and_then(|vectors| check(count, vectors));
         vectors.map_err(|why| failure(&self.id, &why))
+    }
+}
+
+impl Embedder for PythonEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        self.call(texts.len(), |py| {
+            let vectors = self.embed.call1(py, (texts.to_vec(),))?;
+            vectors.extract(py)
+        })
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
+        let vectors = match &self.embed_query {
+            Some(embed) => self.call(1, |py| Ok(vec![embed.call1(py, (text,))?.extract(py)?])),
+            None => self.embed_documents(&[text]),
+        };
+        Ok(vectors?.into_iter().next().unwrap_or_default())
     }
 }
 

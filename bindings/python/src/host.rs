@@ -19,7 +19,7 @@ pub(crate) struct Options {
     bundled_files: Vec<(String, Vec<u8>)>,
     bundled_folder: Option<PathBuf>,
     settings: Vec<(String, String)>,
-    embedder: Option<(String, Py<PyAny>)>,
+    embedder: Option<(String, Py<PyAny>, Option<Py<PyAny>>)>,
     has_cache: bool,
     pub(crate) is_lenient: bool,
 }
@@ -72,8 +72,13 @@ impl Options {
         if let Some(folder) = self.bundled_folder {
             host = host.bundled("bundled", FsSource::open(&folder)?);
         }
-        if let Some((id, embed)) = self.embedder {
-            host = host.embedder(Arc::new(PythonEmbedder { id, embed }));
+        if let Some((id, embed, embed_query)) = self.embedder {
+            let embedder = PythonEmbedder {
+                id,
+                embed,
+                embed_query,
+            };
+            host = host.embedder(Arc::new(embedder));
         }
         Ok((host, in_memory))
     }

@@ -63,7 +63,7 @@ pub(crate) fn run_script(
         let skill = Folder::new(name).map_err(|_| invalid(name, "It is no folder of a skill"))?;
         let copy = SkillCopy::read(&source, &skill)?;
         let environment = Environment::from_process(parent)?;
-        let requires = Settings::load(&environment, &[]).approval_requires.value;
+        let requires = Settings::load(&environment).approval_requires.value;
         if requires == ApprovalRequires::Passphrase {
             return Err(Error::refused(name, Refusal::NotAllowed, WITH_PASSPHRASE).into());
         }

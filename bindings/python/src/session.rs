@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use skillfold::Tool;
 use skillfold::core::disclose::{Feedback, Mode};
-use skillfold::core::{Budget, ContextLifetime, Error, Session as SessionState};
+use skillfold::core::{Budget, ContextLifetime, Error, SessionState};
 use skillfold::view::{AnswerView, Document, ListingText, ToolList, TurnView, Why};
 
 use crate::error::{detached, json, searching};
@@ -31,7 +31,7 @@ impl SessionOptions {
         skills: &skillfold::Skills,
     ) -> Result<skillfold::core::Policy, Error> {
         let settings = self.settings.iter();
-        let settings = settings.map(|(key, value)| (key.as_str(), value.as_str()));
+        let settings = settings.map(|(key, value)| format!("{key}={value}"));
         let policy = skills.report().settings.policy_with(settings)?;
         Ok(match self.body_tokens {
             Some(tokens) => policy.with_bodies(Budget::tokens(tokens)),
@@ -144,10 +144,8 @@ impl Session {
             runs.then(|| session.clone().with_cancel(cancel.0.clone()))
         });
         let answer = match running {
-            Some(mut session) => {
-                interruptible(py, &cancel.0, || session.call_json(name, arguments))?
-            }
-            None => searching(py, || Ok(self.lock().call_json(name, arguments)))?,
+            Some(mut session) => interruptible(py, &cancel.0, || session.call(name, arguments))?,
+            None => searching(py, || Ok(self.lock().call(name, arguments)))?,
         };
         Ok(json(Document::Answer(AnswerView::new(&answer))))
     }

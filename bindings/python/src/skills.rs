@@ -5,13 +5,13 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
 use skillfold::core::read::ToolCheck;
-use skillfold::core::source::{Cursor, SKILL_FILE};
-use skillfold::core::{ContextLifetime, Error, Limits, MemorySource, Scope};
+use skillfold::core::source::Cursor;
+use skillfold::core::{ContextLifetime, Error, Limits, MemorySource};
 use skillfold::view::{
     ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
     SkillList, SkillView,
 };
-use skillfold::{Host, author::CheckTarget, discovery::RootStatus};
+use skillfold::{Discovered, author::CheckTarget};
 
 use crate::agent::AgentSkills;
 use crate::error::{detached, json, parse, searching};
@@ -27,6 +27,7 @@ use crate::watcher::{Watcher, on_change};
 #[pyclass(frozen, module = "skillfold._skillfold")]
 pub(crate) struct Skills {
     skills: skillfold::Skills,
+    warnings: Vec<String>,
     /// The skills that the program brings.
     in_memory: MemorySource,
 }
@@ -74,39 +75,29 @@ impl Skills {
         let is_lenient = options.is_lenient;
         detached(py, || {
             let (host, in_memory) = options.into_host()?;
-            let skills = if is_lenient {
-                Host::discover_lenient(host)
+            let Discovered { skills, warnings } = if is_lenient {
+                host.discover_lenient()
             } else {
                 host.discover()?
             };
-            Ok(Self { skills, in_memory })
+            let warnings = warnings.iter().map(ToString::to_string);
+            Ok(Self {
+                skills,
+                warnings: warnings.collect(),
+                in_memory,
+            })
         })
     }
 
-    /// Returns what a program should know after discovery: folders that it named and that are not there, and skills that it
-    /// brings along and that are none.
+    /// Returns what a program should know after discovery.
     fn warnings(&self) -> Vec<String> {
-        let (report, catalog) = (self.skills.report(), self.skills.catalog());
-        let missing = report.roots.iter().filter_map(|root| match &root.status {
-            RootStatus::Missing(finding) => Some(finding.message.to_string()),
-            _ => None,
-        });
-        let refused = catalog.refused().iter().filter(|refused| {
-            let root = &catalog.roots()[refused.source];
-            root.scope() == Scope::Bundled
-        });
-        let refused = refused.map(|refused| {
-            let why = refused.diagnostics.first();
-            let why = why.map_or("", |finding| &*finding.message);
-            let folder = refused.folder.path();
-            format!("Bundled `{folder}/{SKILL_FILE}` is not a skill: {why}")
-        });
-        missing.chain(refused).collect()
+        self.warnings.clone()
     }
 
     fn for_user(&self) -> Self {
         Self {
             skills: self.skills.for_user(),
+            warnings: Vec::new(),
             in_memory: self.in_memory.clone(),
         }
     }
@@ -123,8 +114,9 @@ impl Skills {
     /// Returns the ids of a skill and of what it requires, in the order of loading, and what is wrong with that.
     fn load_order(&self, py: Python<'_>, id: &str) -> PyResult<(Vec<String>, Vec<String>)> {
         detached(py, || {
-            let (ids, findings) = self.skills.load_order(id)?;
-            Ok((ids, findings.iter().map(ToString::to_string).collect()))
+            let order = self.skills.load_order(id)?;
+            let findings = order.findings.iter().map(ToString::to_string);
+            Ok((order.ids, findings.collect()))
         })
     }
 
@@ -369,7 +361,7 @@ impl Skills {
         detached(py, || {
             let policy = options.policy(&self.skills)?;
             let session = match options.saved_state()? {
-                Some(state) => self.skills.resume(policy, state),
+                Some(state) => self.skills.resume(policy, state).with_project_files(),
                 None => self.skills.session(policy, options.lifetime()),
             };
             Ok(Session::new(session))

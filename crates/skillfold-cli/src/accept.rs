@@ -103,7 +103,10 @@ fn nothing_to_do(
 
 /// Shows skills as they would be used: what each can do, and what is wrong with it.
 fn show(global: &Global, folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
-    let skills = host::host(global)?.set("new_skills", "show").discover()?;
+    let skills = host::host(global)?
+        .set("new_skills", "show")
+        .discover()?
+        .skills;
     let is_chosen = |entry: &Entry<'_>| {
         entry
             .real_dir()
@@ -210,7 +213,7 @@ fn print_json(environment: &Environment, output: &mut Output) -> Result<ExitCode
 /// are held already.
 pub(crate) fn accept_present(host: Host, output: &mut Output) -> Result<(), Failure> {
     let environment = host.environment().clone();
-    let skills = host.discover_lenient();
+    let skills = host.discover_lenient().skills;
     if skills.report().settings.new_skills.value == NewSkills::Hold {
         host::say_held(&skills.catalog(), output);
         return Ok(());

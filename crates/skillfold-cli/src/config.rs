@@ -9,8 +9,8 @@ use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
 use skillfold::{
-    DiscoveryReport, Environment,
-    discovery::RootStatus,
+    Environment,
+    discovery::{DiscoveryReport, RootStatus},
     settings::{
         KEYS, SettingFinding, SettingsFile, create_settings, remove_setting, write_setting,
     },
@@ -98,7 +98,7 @@ fn print_written(path: &Path, output: &mut Output) -> Result<ExitCode, Failure> 
 
 /// Prints the value of one setting.
 fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Failure> {
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let mut view = SettingsView::new(&skills.report().settings);
     view.settings.retain(|row| row.key == key);
     view.findings.clear();
@@ -131,7 +131,7 @@ fn edit(global: &Global, is_project: bool, output: &mut Output) -> Result<ExitCo
     if !ended.success() {
         output.say(format!("`{}` ended with {ended}", visible(editor)));
     }
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let code = say_problems(&skills.report(), output);
     Ok(if ended.success() {
         code
@@ -141,15 +141,16 @@ fn edit(global: &Global, is_project: bool, output: &mut Output) -> Result<ExitCo
 }
 
 fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCode, Failure> {
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let report = skills.report();
     if output.is_json() {
         output.json(Document::Settings(SettingsView::new(&report.settings)))?;
         return Ok(exit_code(&report));
     }
     let mut table = Table::default();
-    for (key, value, origin) in report.settings.explain() {
-        let value = value.unwrap_or_else(|| "none".to_owned());
+    for row in report.settings.explain() {
+        let (key, origin) = (row.key, row.origin);
+        let value = row.value.unwrap_or_else(|| "none".to_owned());
         let value = (Style::new(), visible(&value).into_owned());
         if options.explain {
             table.row([(BOLD, key), value, (DIM, origin.to_string())]);

@@ -10,7 +10,8 @@ use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
 use skillfold::{
-    DiscoveryReport, Environment, Skills, conversation::Conversations, settings::SettingFinding,
+    Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
+    settings::SettingFinding,
 };
 use skillfold_setup::Client;
 
@@ -38,7 +39,7 @@ pub(crate) fn run(
     options: &Options,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let environment = host::environment(global)?;
     let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
     let report = skills.report();

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::{Skills, conversation::Conversations};
-use skillfold_hook::{AnswerClaim, Event, Hook, HookAnswer, HookClient, MAX_EVENT_BYTES};
+use skillfold_hook::{AnswerClaim, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ fn answer_event(
     io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
     let environment = host::environment(global)?;
     let event = Some(bytes).filter(|bytes| bytes.len() <= MAX_EVENT_BYTES);
-    let Some(event) = event.and_then(|bytes| Event::parse(&bytes, client, &environment)) else {
+    let Some(event) = event.and_then(|bytes| HookEvent::parse(&bytes, client, &environment)) else {
         let why = "Expected a JSON object of at most 8 MiB; the hook adds nothing";
         return Err(Error::invalid("the event", why).into());
     };
@@ -100,7 +100,7 @@ fn answer_event(
     let state_folder = environment.state_folder();
     let mut found = None;
     let skills = || -> Result<Skills, Failure> {
-        let skills = host::host(&global)?.for_one_request().discover()?;
+        let skills = host::host(&global)?.for_one_request().discover()?.skills;
         found = Some(skills.clone());
         if skills.report().settings.hook_log.value
             && let Some(folder) = state_folder
@@ -143,8 +143,9 @@ fn start_building_index(directory: &Path) -> io::Result<()> {
 /// Builds the index of the skills.
 fn build_index(global: &Global) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
-    let discover =
-        || -> Result<Skills, Failure> { Ok(host::host(global)?.for_one_request().discover()?) };
+    let discover = || -> Result<Skills, Failure> {
+        Ok(host::host(global)?.for_one_request().discover()?.skills)
+    };
     if let Some(cache) = environment.cache_folder() {
         skillfold_hook::build_index(&cache, discover)?;
     }

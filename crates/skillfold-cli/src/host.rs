@@ -56,7 +56,7 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
 
 /// Finds the skills of a host, and prints problems with the settings.
 pub(crate) fn discover(host: Host, output: &mut Output) -> Result<Skills, Failure> {
-    let skills = host.discover()?;
+    let skills = host.discover()?.skills;
     for root in &skills.report().roots {
         match &root.status {
             RootStatus::Missing(_) if root.origin == Origin::Argument => {

@@ -25,9 +25,9 @@ pub(crate) fn run(
     let arguments = join_arguments(&options.arguments, dialect);
     let mut ids = vec![id.into_owned()];
     if options.required {
-        let (order, findings) = skills.load_order(&ids[0])?;
-        say_diagnostics(&findings, output);
-        ids = order;
+        let order = skills.load_order(&ids[0])?;
+        say_diagnostics(&order.findings, output);
+        ids = order.ids;
     }
     let (last, before) = ids.split_last().expect("the skill itself is in the order");
     for id in before {

@@ -61,7 +61,7 @@ pub(crate) fn run(
 
 /// Says that the new skill is held, if it is. Not everyone who creates a skill is the user, so it is not accepted here.
 fn say_held(global: &Global, file: &Path, output: &mut Output) -> Result<(), Failure> {
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let catalog = skills.catalog();
     let mut held = catalog
         .entries()

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use skillfold::core::ContextLifetime;
 use skillfold::core::diagnostic::visible;
-use skillfold::core::{ContextLifetime, Session as SessionState};
 use skillfold::view::{ClientPrompt, DecisionView, Document, Prompt};
 use skillfold::{Client, Skills, conversation::SessionFile};
 
@@ -32,17 +32,19 @@ pub(crate) fn run(
         }
     };
     let policy = skills.report().settings.policy();
-    let (file, state) = match &options.session {
+    let file = match &options.session {
         Some(path) => {
             let path = host::environment(global)?.directory().join(path);
-            let (file, state) = SessionFile::open(&path)?;
-            (Some(file), state)
+            Some(SessionFile::open(&path)?)
         }
-        None => (None, None),
+        None => None,
     };
+    let state = file.as_ref().and_then(SessionFile::state);
     let is_resumed = state.is_some();
-    let state = state.unwrap_or_else(|| SessionState::new(ContextLifetime::History));
-    let mut session = skills.resume(policy, state);
+    let mut session = match state {
+        Some(state) => skills.resume(policy, state.clone()).with_project_files(),
+        None => skills.session(policy, ContextLifetime::History),
+    };
     let (listing, plain) = (session.listing(), session.plain_list_tokens());
     let turn = session.turn(request);
     if let Some(file) = file {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use skillfold::core::Entry;
 use skillfold::store::Proposal;
 use skillfold::{Settings, Skills, Watcher, conversation::Conversations, settings::Origin};
-use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{HttpAccess, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
 use crate::editor;
@@ -171,23 +171,23 @@ fn tool_names(tools: &[String]) -> Result<Options, Failure> {
 
 /// Returns who may send requests: clients with the token of the environment variable, or with a new one, which is
 /// printed here and nowhere else.
-fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Access, Failure> {
+fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<HttpAccess, Failure> {
     if options.no_token {
-        return Ok(Access::Open);
+        return Ok(HttpAccess::Open);
     }
     if let Some(token) = host::environment(global)?.http_token() {
         let token = Token::new(token).ok_or_else(|| {
             let message = "`SKILLFOLD_HTTP_TOKEN` needs at least 16 characters and no spaces";
             Failure::Usage(message.to_owned())
         })?;
-        return Ok(Access::Token(token));
+        return Ok(HttpAccess::Token(token));
     }
     let token = Token::random().map_err(|error| Failure::System {
         message: format!("Could not generate a token: {error}"),
         hint: "Set one in `SKILLFOLD_HTTP_TOKEN`".to_owned(),
     })?;
     output.say(format!("Authorization: Bearer {}", token.reveal()));
-    Ok(Access::Token(token))
+    Ok(HttpAccess::Token(token))
 }
 
 /// Prints how many skills are served, and how many are withheld.

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use similar::ChangeTag;
+use skillfold::Environment;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
 use skillfold::view::{self, Document, SetupFile};
-use skillfold::{Environment, program};
 use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
 
 use crate::arguments::{Global, Setup};
@@ -149,7 +149,7 @@ fn plan(
         // Other users may have it at another path.
         ClientFile::Project => "skillfold".to_owned(),
         // Clients started from a desktop do not use the shell's `PATH`.
-        _ => program()?.to_string_lossy().into_owned(),
+        _ => Environment::program()?.to_string_lossy().into_owned(),
     };
     Ok(match (part, options.undo) {
         (Part::Server, false) => SetupPlan::add(environment, client, file, &command)?,

@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 4;
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
-    let skills = host::host(global)?.discover_lenient();
+    let skills = host::host(global)?.discover_lenient().skills;
     let doctor = Doctor::new(&skills);
     if output.is_json() {
         output.json(Document::Doctor(doctor))?;

@@ -107,7 +107,9 @@ fn remove(
     output.say("It is no longer trusted");
     if folder.is_dir() {
         // The folder is already removed: invalid settings are no reason to fail now.
-        let skills = Host::new(Environment::from_process(folder)?).discover_lenient();
+        let skills = Host::new(Environment::from_process(folder)?)
+            .discover_lenient()
+            .skills;
         let report = skills.report();
         let mut rules = report
             .roots
@@ -186,7 +188,7 @@ pub(crate) fn offer(
     is_wanted: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let skills = Host::new(environment.clone()).discover_lenient();
+    let skills = Host::new(environment.clone()).discover_lenient().skills;
     let report = skills.report();
     let is_trusted = report.roots.iter().any(|root| root.trusted_by.is_some());
     let Ok(folder) = check_trustable(environment, environment.project()) else {
@@ -282,7 +284,7 @@ fn pins(
         return Ok(None);
     }
     let pins = Pins::of_project(&Environment::from_process(start)?, folder)?;
-    if pins.iter().len() == 0 {
+    if pins.is_empty() {
         let rule = "It has no skills to pin; name a project that has some";
         return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
     }
@@ -292,11 +294,11 @@ fn pins(
 /// Returns the folders of the skills in a folder that are visible from `start`; none unless new skills are held.
 fn skills_to_accept(folder: &Path, start: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
     let environment = Environment::from_process(start)?;
-    if Settings::load(&environment, &[]).new_skills.value != NewSkills::Hold {
+    if Settings::load(&environment).new_skills.value != NewSkills::Hold {
         return Ok(BTreeSet::new());
     }
     let host = Host::new(environment).set("trust_project", "true");
-    let skills = host.discover_lenient();
+    let skills = host.discover_lenient().skills;
     let catalog = skills.catalog();
     let inside = catalog.entries().filter(|entry| is_inside(entry, folder));
     Ok(inside.filter_map(|entry| entry.real_dir()).collect())
@@ -333,9 +335,9 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let environment = Environment::from_process(start)?;
-    let are_held = Settings::load(&environment, &[]).new_skills.value == NewSkills::Hold;
+    let are_held = Settings::load(&environment).new_skills.value == NewSkills::Hold;
     let host = Host::new(environment).set("trust_project", "true");
-    let skills = host.set("new_skills", "show").discover()?;
+    let skills = host.set("new_skills", "show").discover()?.skills;
     output.show(paint(BOLD, display_path(folder)))?;
     let is_inside = |entry: &Entry<'_>| is_inside(entry, folder);
     let number = show_skills(&skills, is_inside, "skillfold list --scope project", output)?;

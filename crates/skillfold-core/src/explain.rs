@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::load::loader::Loader;
 use crate::search::common_words::is_common_word;
 use crate::search::rank::MAX_CANDIDATES;
-use crate::session::Session;
+use crate::session_state::SessionState;
 
 /// Maximum decisions to locate the evidence and count the tokens of, even if the skill is not given.
 const MAX_EXPLAINED: usize = 50;
@@ -167,7 +167,7 @@ impl UnmatchedReason {
     }
 }
 
-impl Session {
+impl SessionState {
     /// Explains what a message would add, and why each skill in `ids` would not match. Records nothing. Fails if an id
     /// does not resolve.
     ///

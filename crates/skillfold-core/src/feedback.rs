@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::choose::signal::Signal;
-use crate::disclose::outcome::Outcome;
+use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::turn::Turn;
 
 /// Maximum choices that a conversation remembers; the oldest is dropped first.
@@ -68,12 +68,15 @@ impl DisclosureLevel {
     }
 }
 
-impl From<&Outcome> for DisclosureLevel {
-    fn from(outcome: &Outcome) -> Self {
+impl From<&SkillOutcome> for DisclosureLevel {
+    fn from(outcome: &SkillOutcome) -> Self {
         match outcome {
-            Outcome::Given(..) | Outcome::Known => Self::Full,
-            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Named => Self::Line,
-            Outcome::Failed(_) => Self::Nothing,
+            SkillOutcome::Given(..) | SkillOutcome::Known => Self::Full,
+            SkillOutcome::NoRoom(_)
+            | SkillOutcome::Later
+            | SkillOutcome::Suggested
+            | SkillOutcome::Named => Self::Line,
+            SkillOutcome::Failed(_) => Self::Nothing,
         }
     }
 }

@@ -35,7 +35,7 @@
 //! - A [`Loader`] reads the [`Instructions`] of a skill, with arguments substituted, and its files; an [`Envelope`] wraps
 //!   them for a model.
 //! - An [`Agent`] starts with some skills, and its [`Visibility`](bind::Visibility) may hide the others.
-//! - A [`Matcher`] finds the skills that fit a message, and a [`Session`] announces them to a model according to a
+//! - A [`Matcher`] finds the skills that fit a message, and a [`SessionState`] announces them to a model according to a
 //!   [`Policy`] and within a [`Budget`].
 //! - [`lint`](fn@author::lint) checks a file against the specification, and [`fix`](fn@author::fix) repairs what it can.
 //!
@@ -92,7 +92,7 @@ pub mod disclose;
 
 mod feedback;
 
-mod session;
+mod session_state;
 
 pub mod explain;
 
@@ -115,5 +115,5 @@ pub use load::instructions::Instructions;
 pub use load::loader::{LoadOptions, Loader};
 pub use read::discover::Skill;
 pub use read::manifest::Manifest;
-pub use session::{ContextLifetime, Session};
+pub use session_state::{ContextLifetime, SessionState};
 pub use source::{FsSource, MemorySource, Source};

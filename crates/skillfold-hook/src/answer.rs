@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::client::HookClient;
-use crate::event::{Event, EventKind};
+use crate::event::{EventKind, HookEvent};
 
 /// What Codex is told first: it appends the text after the prompt, where a model may take it for the task.
 const CODEX_INTRODUCTION: &str = "Context for the request above; carry that request out.\n\n";
 
 /// Returns what to print to add a text to the context. Clients refuse or ignore other fields.
-pub(crate) fn format_answer(event: &Event, text: &str) -> String {
+pub(crate) fn format_answer(event: &HookEvent, text: &str) -> String {
     let is_start = matches!(event.kind, EventKind::Compacted);
     let value: Value = match event.client {
         HookClient::Amp | HookClient::Kiro | HookClient::OpenCode => return text.to_owned(),
@@ -38,6 +38,6 @@ pub(crate) fn format_answer(event: &Event, text: &str) -> String {
 }
 
 /// Returns the form of Claude Code, which others took over.
-fn claude_answer(event: &Event, text: &str) -> Value {
+fn claude_answer(event: &HookEvent, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text } })
 }

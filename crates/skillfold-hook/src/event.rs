@@ -13,7 +13,7 @@ pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 /// An event that a client sent.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Event {
+pub struct HookEvent {
     /// The client.
     pub client: HookClient,
     /// The name of the event, as the client spells it.
@@ -51,7 +51,7 @@ pub enum EventKind {
     Other,
 }
 
-impl Event {
+impl HookEvent {
     /// Reads an event. `client` is the client if it is known; otherwise it is recognised by the fields and the variables of
     /// the process. Returns `None` if it is not an event.
     pub fn parse(

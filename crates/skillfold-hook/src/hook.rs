@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use skillfold::core::disclose::{
-    Breadcrumb, Fallback, LogDetail, Mode, Outcome, SuggestionThresholds, Turn,
+    Breadcrumb, Fallback, LogDetail, Mode, SkillOutcome, SuggestionThresholds, Turn,
 };
 use skillfold::core::{Budget, Error, Policy};
 use skillfold::{
@@ -15,7 +15,7 @@ use skillfold::{
 
 use crate::answer::format_answer;
 use crate::client::HookClient;
-use crate::event::{Event, EventKind};
+use crate::event::{EventKind, HookEvent};
 
 /// Maximum characters of the description in a line about a skill.
 const DESCRIPTION_CHARACTERS: usize = 120;
@@ -82,7 +82,7 @@ impl Hook {
     /// An error of `skills`.
     pub fn answer<E>(
         &self,
-        event: &Event,
+        event: &HookEvent,
         now: SystemTime,
         skills: impl FnOnce() -> Result<Skills, E>,
     ) -> Result<HookAnswer, E> {
@@ -153,7 +153,7 @@ impl Hook {
     /// no folder for that.
     fn update<T>(
         &self,
-        event: &Event,
+        event: &HookEvent,
         now: SystemTime,
         mut change: impl FnMut(&mut Conversation) -> T,
     ) -> Result<Option<T>, Error> {
@@ -183,7 +183,7 @@ struct Response {
 
 /// Decides what an event adds, and records it.
 fn respond(
-    event: &Event,
+    event: &HookEvent,
     conversation: &mut Conversation,
     skills: &Skills,
     policy: &Policy,
@@ -219,7 +219,7 @@ fn respond(
     for decision in turns.iter().flat_map(|turn| &turn.decisions) {
         if is_line(&decision.outcome) {
             conversation.record_suggestion(&decision.id);
-        } else if matches!(decision.outcome, Outcome::Given(..)) {
+        } else if matches!(decision.outcome, SkillOutcome::Given(..)) {
             conversation.record_given_by_hook(&decision.id);
         }
     }
@@ -231,12 +231,12 @@ fn respond(
 }
 
 /// Returns whether a line asks the model to load a skill.
-fn is_line(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Suggested | Outcome::NoRoom(_))
+fn is_line(outcome: &SkillOutcome) -> bool {
+    matches!(outcome, SkillOutcome::Suggested | SkillOutcome::NoRoom(_))
 }
 
 /// Logs a prompt and the outcome of each skill. The prompt itself is only logged if the settings say so.
-fn log_response(event: &Event, policy: &Policy, response: &Response) {
+fn log_response(event: &HookEvent, policy: &Policy, response: &Response) {
     let client = event.client.name();
     let conversation = event.conversation.as_ref().map(ConversationKey::short);
     if response.is_repeated {

@@ -1,12 +1,12 @@
 //! Answers the hooks of agent clients: for each prompt, the skills that it needs and that the conversation does not have yet.
 //!
-//! A client calls a hook with an [`Event`], and adds what [`Hook::answer`] returns to the model's context.
+//! A client calls a hook with an [`HookEvent`], and adds what [`Hook::answer`] returns to the model's context.
 //!
 //! ```
 //! use std::time::SystemTime;
 //!
 //! use skillfold::{conversation::Conversations, Environment, Host};
-//! use skillfold_hook::{Event, Hook};
+//! use skillfold_hook::{HookEvent, Hook};
 //! # use skillfold::core::MemorySource;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,7 +18,7 @@
 //! let skills = || Host::new(environment.clone()).bundled("built in", source.clone()).discover();
 //!
 //! let event = br#"{"hook_event_name": "UserPromptSubmit", "session_id": "1", "prompt": "Say bonjour to Alice"}"#;
-//! let event = Event::parse(event, None, &environment).ok_or("not an event")?;
+//! let event = HookEvent::parse(event, None, &environment).ok_or("not an event")?;
 //! let now = SystemTime::now();
 //! let answer = hook.answer(&event, now, &skills)?;
 //! assert!(answer.text.ok_or("no answer")?.contains("Say hello."));
@@ -41,6 +41,6 @@ mod hook;
 mod index;
 
 pub use client::HookClient;
-pub use event::{Event, EventKind, MAX_EVENT_BYTES};
+pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES};
 pub use hook::{AnswerClaim, Hook, HookAnswer, hook_policy};
 pub use index::build_index;

@@ -111,21 +111,25 @@ impl Embedder for VectorCache {
         self.model.id()
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        // A single text is a request, which is unlikely to be repeated.
-        if texts.len() == 1 {
-            return self.model.embed(texts);
-        }
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         let keys: Vec<TextKey> = texts.iter().map(|text| text_key(text)).collect();
         let mut vectors: Vec<Option<Vec<f32>>> = keys.iter().map(|key| self.get(key)).collect();
         let missing = (0..texts.len()).filter(|index| vectors[*index].is_none());
         let missing: Vec<usize> = missing.collect();
         let missing_texts: Vec<&str> = missing.iter().map(|index| texts[*index]).collect();
-        for (index, vector) in missing.into_iter().zip(self.model.embed(&missing_texts)?) {
+        for (index, vector) in missing
+            .into_iter()
+            .zip(self.model.embed_documents(&missing_texts)?)
+        {
             self.insert(keys[index], &vector);
             vectors[index] = Some(vector);
         }
         Ok(vectors.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// Embeds a request, and does not store it: it is unlikely to be repeated.
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
+        self.model.embed_query(text)
     }
 }
 

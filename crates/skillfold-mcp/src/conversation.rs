@@ -171,7 +171,7 @@ mod tests {
         let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
         let source = MemorySource::new([("pdf/SKILL.md".to_owned(), text.to_owned())]);
         let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         skills.session(Policy::default(), ContextLifetime::History)
     }
 
@@ -192,7 +192,12 @@ mod tests {
                 json!({ "skill_id": id, "arguments": arguments }),
             );
             let bytes = call.to_string().len();
-            self.record(&meta, session, &session.answer(Tool::Load, call), bytes);
+            self.record(
+                &meta,
+                session,
+                &session.answer(Tool::Load, crate::tools::json(call)),
+                bytes,
+            );
             let session = self.session(&meta);
             session.map_or(0, |session| session.state().tokens_spent())
         }

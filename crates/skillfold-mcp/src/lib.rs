@@ -21,13 +21,14 @@ mod tools;
 mod state;
 
 mod protocol;
+mod tool_calls;
 
 mod server;
 
 mod http;
 mod stdio;
 
-pub use http::{Access, HttpLimits, HttpOptions, Token, http, router};
+pub use http::{HttpAccess, HttpLimits, HttpOptions, Token, http, router};
 pub use options::Options;
 pub use server::Server;
 pub use stdio::stdio;

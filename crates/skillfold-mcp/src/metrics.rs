@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use skillfold::Counters;
 use skillfold::core::load::CacheStats;
+use skillfold::skills::{CounterRow, Counters};
 
 /// What a request asks for, as far as it is counted separately. Names that clients choose are not used as labels: there
 /// is no limit to them.
@@ -181,7 +181,13 @@ impl Metrics {
         for (name, kind, help, value) in GAUGE_METRICS {
             text.metric(name, kind, help, value(gauges));
         }
-        for (name, description, value) in engine.rows() {
+        for row in engine.rows() {
+            let CounterRow {
+                name,
+                description,
+                value,
+                ..
+            } = row;
             text.metric(
                 &format!("skillfold_{name}_total"),
                 "counter",
@@ -333,7 +339,7 @@ mod tests {
             sessions_limit: 2,
             skills: 3,
         };
-        let text = metrics.to_text(&skillfold::Counters::default(), &now);
+        let text = metrics.to_text(&skillfold::skills::Counters::default(), &now);
         let labels = "method=\"tools/call\",tool=\"load_skill\"";
         let bucket = |bound: &str, count| {
             format!("skillfold_request_seconds_bucket{{{labels},le=\"{bound}\"}} {count}\n")

@@ -8,19 +8,14 @@ use rmcp::model::{
     DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, RequestMetaObject, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
-use skillfold::run::Cancel;
-use skillfold::store::{Approval, Author};
-use skillfold::{Session, Skills, Tool, ToolAnswer};
+use skillfold::Skills;
 
-use crate::ask::{ask, can_ask};
-use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::introduction::{check_introduction, used_introduction};
-use crate::metrics::{Method, Outcome, add};
+use crate::metrics::{Method, Outcome};
 use crate::notices::{NotifierTask, accepted_filter};
 use crate::options::Options;
 use crate::protocol::page::{TTL_MS, is_cursor};
@@ -28,14 +23,14 @@ use crate::protocol::{prompts, resources, sep2640};
 use crate::read_permit::ReadPermit;
 use crate::state::{ClientInstructions, ServerState};
 use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
-use crate::tools;
+use crate::tool_calls::ToolCalls;
 
 /// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot that is
 /// current at that time.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<ServerState>,
-    conversations: Arc<Conversations>,
+    calls: ToolCalls,
     /// Notifies the client of changes, from its first notification that it is ready on.
     notifier: Arc<OnceLock<NotifierTask>>,
 }
@@ -44,18 +39,18 @@ impl Server {
     /// Creates a server for some skills, and builds their search index in the background.
     pub fn new(skills: Skills, options: Options) -> Self {
         skills.prepare_search();
-        Self {
-            shared: Arc::new(ServerState::new(skills, options)),
-            conversations: Arc::default(),
-            notifier: Arc::default(),
-        }
+        Self::of(Arc::new(ServerState::new(skills, options)))
     }
 
     /// Returns the same server for another client.
     pub(crate) fn for_new_client(&self) -> Self {
+        Self::of(Arc::clone(&self.shared))
+    }
+
+    fn of(shared: Arc<ServerState>) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
-            conversations: Arc::default(),
+            calls: ToolCalls::new(Arc::clone(&shared)),
+            shared,
             notifier: Arc::default(),
         }
     }
@@ -111,137 +106,6 @@ impl Server {
         self.for_client(client).await
     }
 
-    /// Records what an answer gave for the hooks of the same user. Returns true if one of them gave it to the model before.
-    async fn record_shared(
-        &self,
-        meta: &RequestMetaObject,
-        session: &Session,
-        answer: &Arc<ToolAnswer>,
-    ) -> bool {
-        let Some((conversations, started_by)) = &self.shared.options.shared else {
-            return false;
-        };
-        let named = conversation_id(meta).map(str::to_owned);
-        let Some(id) = named.or_else(|| started_by.clone()) else {
-            return false;
-        };
-        let (conversations, session) = (conversations.clone(), session.clone());
-        let answer = Arc::clone(answer);
-        let record = move || record_shared(&conversations, &id, &session, &answer);
-        tokio::task::spawn_blocking(record).await.unwrap_or(false)
-    }
-
-    /// Returns the tools of the skills that a conversation has loaded.
-    async fn skill_tools(
-        &self,
-        meta: &RequestMetaObject,
-    ) -> Result<Vec<rmcp::model::Tool>, ErrorData> {
-        let Some(session) = self.conversations.session(meta) else {
-            return Ok(Vec::new());
-        };
-        let structured = self.shared.options.structured;
-        let list = move |_: &ServerState| {
-            let tools = session.skill_tools().into_iter();
-            tools
-                .map(|tool| tools::definition(tool, structured))
-                .collect()
-        };
-        self.shared.read_blocking(list).await
-    }
-
-    /// Returns the arguments of `call_skill_tool` for a call of a tool of a skill that the conversation has loaded.
-    async fn skill_call(
-        &self,
-        meta: &RequestMetaObject,
-        name: &str,
-        arguments: &Value,
-    ) -> Result<Option<Value>, ErrorData> {
-        let Some(session) = self.conversations.session(meta) else {
-            return Ok(None);
-        };
-        let (name, arguments) = (name.to_owned(), arguments.clone());
-        let find = move |_: &ServerState| session.skill_tool(&name, &arguments);
-        self.shared.read_blocking(find).await
-    }
-
-    /// Runs a script or a tool of a skill until the client cancels the call.
-    async fn run(
-        &self,
-        tool: Tool,
-        arguments: Value,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Arc<ToolAnswer>, ErrorData> {
-        let cancel = CancelOnDrop::default();
-        tokio::select! {
-            answer = self.run_or_ask(tool, arguments, context, &cancel.0) => answer,
-            () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("The call was cancelled", None))
-            }
-        }
-    }
-
-    /// Runs a script or a tool of a skill. If the skill may not run, the person is asked, where a person let clients ask.
-    async fn run_or_ask(
-        &self,
-        tool: Tool,
-        arguments: Value,
-        context: &RequestContext<RoleServer>,
-        cancel: &Cancel,
-    ) -> Result<Arc<ToolAnswer>, ErrorData> {
-        let run = |arguments: Value| {
-            let (client, cancel) = (context.client_info(), cancel.clone());
-            self.shared.run_script(move |shared| {
-                let view = shared.current_view(client.as_ref());
-                let session = view.session.clone().with_cancel(cancel);
-                session.answer(tool, arguments)
-            })
-        };
-        let answer = run(arguments.clone()).await?;
-        let is_refused = answer.is_error() && answer.to_value()["refusal"] == "not_allowed";
-        if let Some(id) = arguments["skill_id"].as_str()
-            && is_refused
-            && self.ask_to_allow(id.to_owned(), context, cancel).await?
-        {
-            return run(arguments).await;
-        }
-        Ok(answer)
-    }
-
-    /// Asks the person through the client whether a skill may run, and lets it run. Returns whether it may.
-    async fn ask_to_allow(
-        &self,
-        id: String,
-        context: &RequestContext<RoleServer>,
-        cancel: &Cancel,
-    ) -> Result<bool, ErrorData> {
-        if !can_ask(&context.peer) {
-            return Ok(false);
-        }
-        let client = context.client_info();
-        let look = move |shared: &ServerState| {
-            let view = shared.current_view(client.as_ref());
-            let may_ask = shared.skills.clients_may_ask();
-            may_ask.then(|| view.session.runnable(&id).ok()).flatten()
-        };
-        let Some(skill) = self.shared.read_blocking(look).await? else {
-            return Ok(false);
-        };
-        let Some(question) = skill.question() else {
-            return Ok(false);
-        };
-        if !ask(&context.peer, question).await {
-            return Ok(false);
-        }
-        let (client, cancel) = (context.client_info(), cancel.clone());
-        let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
-        let allow = move |shared: &ServerState| {
-            let approval = Approval::by_client(name);
-            shared.skills.allow(&skill.with_cancel(cancel), &approval)
-        };
-        // The call that follows says why it is still refused.
-        Ok(self.shared.run_script(allow).await?.is_ok())
-    }
-
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
     async fn read_whole_file<T: Send + 'static>(
         &self,
@@ -257,23 +121,6 @@ impl Server {
         };
         self.shared.read_blocking(act).await
     }
-}
-
-/// Ends a script or a tool when the call that runs it is dropped.
-#[derive(Default)]
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// Returns who a client's model is, for what it proposes.
-fn author(context: &RequestContext<RoleServer>) -> Author {
-    let client = context.client_info();
-    let name = client.map_or_else(|| "agent".to_owned(), |client| client.name);
-    Author::named(name).in_session(conversation_id(&context.meta))
 }
 
 /// Returns the cursor of a request.
@@ -357,7 +204,7 @@ impl ServerHandler for Server {
         self.measure(Method::ListTools, async {
             let client = self.for_client(context.client_info()).await?;
             let mut tools = client.tools.clone();
-            tools.extend(self.skill_tools(&context.meta).await?);
+            tools.extend(self.calls.skill_tools(&context.meta).await?);
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
@@ -370,68 +217,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (start, shared) = (Instant::now(), &self.shared);
-        let client = context.client_info();
-        let view = shared.view(client.as_ref()).await?;
-        let mut arguments = Value::Object(request.arguments.unwrap_or_default());
-        let mut tool = view.session.tool(&request.name);
-        if tool.is_none()
-            && let Some(call) = self
-                .skill_call(&context.meta, &request.name, &arguments)
-                .await?
-        {
-            (tool, arguments) = (Some(Tool::CallTool), call);
-        }
-        let Some(tool) = tool.filter(|_| view.has_skills) else {
-            let metrics = &shared.metrics;
-            metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
-            let unknown = format!("Unknown tool: {}", request.name);
-            return Err(ErrorData::invalid_params(unknown, None));
-        };
-        let bytes = arguments.to_string().len();
-        let answer = if let Some(answer) = view.session.quick_answer(tool, &arguments) {
-            answer
-        } else if matches!(tool, Tool::RunScript | Tool::CallTool) {
-            self.run(tool, arguments, &context).await?
-        } else {
-            // The view is taken again: the one from before the wait may be outdated.
-            let author = author(&context);
-            let call = move |shared: &ServerState| {
-                let view = shared.current_view(client.as_ref());
-                if tool.only_reads() {
-                    return view.session.answer(tool, arguments);
-                }
-                let session = view.session.clone().with_author(author);
-                session.answer(tool, arguments)
-            };
-            match tool {
-                Tool::Search | Tool::List => shared.search_blocking(call).await?,
-                _ => shared.read_blocking(call).await?,
-            }
-        };
-        self.conversations
-            .record(&context.meta, &view.session, &answer, bytes);
-        if answer.gives_skill() && !self.skill_tools(&context.meta).await?.is_empty() {
-            // A client that does not listen reaches them by `call_skill_tool`.
-            let _ = context.peer.notify_tool_list_changed().await;
-        }
-        let is_there = answer.gives_skill()
-            && self
-                .record_shared(&context.meta, &view.session, &answer)
-                .await;
-        let outcome = if answer.is_error() {
-            Outcome::Failed
-        } else {
-            Outcome::Ok
-        };
-        add(&shared.metrics.loaded_tokens, answer.loaded_tokens());
-        let metrics = &shared.metrics;
-        metrics.count_request(tools::method(tool), outcome, start.elapsed());
-        // A program that reads the value needs all of it.
-        if is_there && !shared.options.structured {
-            return Ok(tools::result_of_known_skill(&answer, &request.name).into());
-        }
-        Ok(tools::result(&answer, shared.options.structured).into())
+        Ok(self.calls.call(request, &context).await?.into())
     }
 
     async fn list_prompts(

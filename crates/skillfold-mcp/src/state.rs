@@ -7,6 +7,7 @@ use std::thread;
 
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, Tool};
+use skillfold::conversation::SkillMismatch;
 use skillfold::core::bind::Visibility;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::disclose::Listing;
@@ -93,10 +94,8 @@ impl SnapshotView {
         if !self.has_requirements {
             return;
         }
-        for (id, mismatch) in self
-            .session
-            .version_mismatches(&client.name, &client.version)
-        {
+        let (name, version) = (&client.name, &client.version);
+        for SkillMismatch { id, mismatch, .. } in self.session.version_mismatches(name, version) {
             tracing::warn!(
                 skill = &*visible(&id),
                 why = mismatch.to_string(),
@@ -229,6 +228,7 @@ impl ServerState {
     }
 
     fn snapshot_view(&self) -> Arc<SnapshotView> {
+        self.skills.check_trust();
         let catalog = self.skills.catalog();
         if let Some(view) = self.built_view() {
             return view;

@@ -5,7 +5,7 @@ use rmcp::model::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skillfold::{Block, Client, Session, Tool as Kind, ToolAnswer, ToolDefinition};
+use skillfold::{Block, Client, Json, Session, Tool as Kind, ToolAnswer, ToolDefinition};
 
 use crate::metrics::Method;
 
@@ -23,12 +23,12 @@ pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     let tool = Tool::new(
         definition.name,
         definition.description,
-        object(definition.input_schema),
+        object(value(&definition.input_schema)),
     )
     .with_title(definition.title)
     .with_annotations(annotations);
     if structured {
-        tool.with_raw_output_schema(object(definition.tool.output_schema()).into())
+        tool.with_raw_output_schema(object(value(&definition.tool.output_schema())).into())
     } else {
         tool
     }
@@ -75,7 +75,7 @@ pub(crate) fn result(answer: &ToolAnswer, structured: bool) -> CallToolResult {
     } else {
         CallToolResult::success(content)
     };
-    result.structured_content = structured.then(|| answer.to_value());
+    result.structured_content = structured.then(|| value(&answer.to_json()));
     result
 }
 
@@ -116,4 +116,10 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
 pub(crate) fn value(value: &impl Serialize) -> Value {
     // Views consist of texts, numbers and lists of these, which can always be written.
     serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Returns a value in the engine's type.
+pub(crate) fn json(value: Value) -> Json {
+    // Every value is JSON.
+    serde_json::from_value(value).unwrap_or_default()
 }

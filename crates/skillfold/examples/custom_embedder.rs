@@ -30,7 +30,7 @@ impl Embedder for Meanings {
     }
 
     /// Many texts come at once, for models that work in batches. The length of a vector is of no matter, only its direction.
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(texts.iter().map(|text| vector(text)).collect())
     }
@@ -81,10 +81,10 @@ fn main() -> Result<(), Error> {
     // No word of the request is in a skill.
     let request = "repair my automobile";
     println!("Words alone");
-    assert_eq!(best(&host().discover()?, request), None);
+    assert_eq!(best(&host().discover()?.skills, request), None);
 
     let embedder = Arc::new(Meanings::default());
-    let skills = host().embedder(embedder.clone()).discover()?;
+    let skills = host().embedder(embedder.clone()).discover()?.skills;
     println!("Words and meaning");
     assert_eq!(best(&skills, request).as_deref(), Some("garage"));
     assert_eq!(best(&skills, "answer this mail").as_deref(), Some("office"));

@@ -125,7 +125,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     archive.put("pdf", SKILL_FILE, pdf)?;
     archive.put("pdf", "fields.md", "Every field has a name.\n")?;
     let host = Host::new(Environment::new("/nowhere")).bundled("archive", archive.clone());
-    let skills = host.discover()?;
+    let skills = host.discover()?.skills;
     print!("pdf: {}", skills.load("pdf", "")?.text());
     let part = skills.read_range("pdf", "fields.md", 6..11)?;
     println!("bytes 6 to 11 of fields.md: {:?}", part.text());

@@ -360,6 +360,25 @@ impl Environment {
         let path = PathBuf::from(self.variables.get(variable)?);
         path.is_absolute().then_some(path)
     }
+
+    /// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.
+    /// Such a path survives an update that installs a new version next to the old one.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module reads the environment"
+    )]
+    pub fn program() -> Result<PathBuf, Error> {
+        let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
+        let real = real_path(&running);
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&folders)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(running.file_name().unwrap_or_default()))
+            .find(|path| path.is_file());
+        Ok(found
+            .filter(|found| real_path(found) == real)
+            .unwrap_or(running))
+    }
 }
 
 /// Returns a path with `/` as its separator, as in ids and labels.
@@ -402,25 +421,6 @@ fn home_variable() -> Option<PathBuf> {
     let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let home = std::env::var_os(name).filter(|home| !home.is_empty())?;
     Some(home.into())
-}
-
-/// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.
-/// Such a path survives an update that installs a new version next to the old one.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this module reads the environment"
-)]
-pub fn program() -> Result<PathBuf, Error> {
-    let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
-    let real = real_path(&running);
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(running.file_name().unwrap_or_default()))
-        .find(|path| path.is_file());
-    Ok(found
-        .filter(|found| real_path(found) == real)
-        .unwrap_or(running))
 }
 
 /// Resolves links, so that project and home can be compared however they were reached. Not on Windows, where resolved

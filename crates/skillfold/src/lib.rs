@@ -6,17 +6,48 @@
 //! ```
 //! # let folder = tempfile::tempdir()?;
 //! # let directory = folder.path();
-//! let skills = skillfold::Skills::discover(directory)?;
-//! for entry in skills.catalog().entries() {
-//!     println!("{}: {}", entry.id(), entry.manifest().brief());
+//! use skillfold::{ContextLifetime, Discovered, Policy, Skills};
+//!
+//! let Discovered { skills, warnings } = Skills::discover(directory)?;
+//! for warning in &warnings {
+//!     eprintln!("warning: {warning}");
 //! }
+//! let mut session = skills.session(Policy::default(), ContextLifetime::History);
+//! let system_prompt = session.listing().text;
+//! let turn = session.turn("Fill in the tax form");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Where things are
+//!
+//! The root has what most programs use. [`Skills`] are all skills, live; [`Session`] is one conversation with a model. The
+//! modules have the rest: [`discovery`], [`settings`], [`trust`], [`conversation`], [`tools`], [`agents`], [`author`] for
+//! those who write skills, [`reports`], and [`view`], the JSON that the command prints.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! - `tokio`: the same calls as futures, in `skillfold::tokio`.
+//! - `watch`: refreshes on file changes, on a thread of its own.
+//! - `index`: caches and the search index on disk.
+//! - `store`: writing, from new skills to proposals and their review.
+//! - `run`: skills' scripts and tools in a sandbox; includes `store`.
+//! - `wasm`: toolsets that are WebAssembly components; includes `run`.
+//! - `model`: search by meaning with a model in a folder.
+//! - `exact-tokens`: exact token counts, with 3.6 MB of tables.
+//! - `trace`: events as lines of JSON.
+//! - `schema`: the JSON schema of the view.
+//!
 //! # Which calls read files
 //!
+//! - [`Skills::catalog`], [`Skills::get`], a listing, [`Skills::counters`] and the like work on the snapshot in memory. They
+//!   touch no file and take no lock that a scan holds.
 //! - [`Skills::discover`] and [`Skills::refresh`] read settings, list the roots, and read the start of every `SKILL.md`
 //!   that is new or changed; the watcher does the same on its own thread.
+//! - [`Skills::check_trust`] reads the user's lists of trusted folders, at most every 200 ms. A turn and whatever gives
+//!   content call it.
+//! - [`Skills::session`] reads the names of the project's files, once per snapshot.
 //! - [`Skills::load`] reads the `SKILL.md` on first use, and again after it changed; otherwise it stats the file, or with
 //!   [`Freshness::Snapshot`](core::load::Freshness::Snapshot) does not touch it. [`Skills::render`] also lists the skill's
 //!   folder.
@@ -24,12 +55,10 @@
 //! - A [tool call](Session::call) does what its name says: it searches, loads or reads.
 //! - [`Skills::files`], [`Skills::read`], [`Skills::publish`] and their variants always go to the disk.
 //! - A search reads the index on disk if there is one; it is updated on a thread of its own.
-//!
-//! Everything else, such as [`Skills::catalog`], [`Skills::get`], a listing, or [`Skills::counters`], works on the snapshot
-//! in memory.
 #![forbid(unsafe_code)]
 
 mod environment;
+mod json;
 
 pub mod settings;
 
@@ -43,7 +72,7 @@ pub mod discovery;
 
 mod answer;
 
-mod skills;
+pub mod skills;
 
 pub mod conversation;
 
@@ -58,8 +87,11 @@ pub mod tools;
 
 pub mod agents;
 
+#[cfg(feature = "tokio")]
+pub mod tokio;
+
 #[cfg(feature = "watch")]
-mod watch;
+pub mod watch;
 
 pub mod reports;
 
@@ -73,22 +105,24 @@ mod trace;
 pub use agents::AgentSkills;
 pub use client::Client;
 pub use conversation::Session;
-pub use discovery::{DiscoveryReport, Host};
-pub use environment::{Environment, program};
+pub use discovery::Host;
+pub use environment::Environment;
+pub use json::Json;
 #[cfg(feature = "exact-tokens")]
 pub use o200k::O200k;
 pub use settings::Settings;
 pub use skillfold_core as core;
+pub use skillfold_core::{Budget, ContextLifetime, Error, FsSource, MemorySource, Policy};
 #[cfg(feature = "run")]
 pub use skillfold_run as run;
 #[cfg(feature = "store")]
 pub use skillfold_store as store;
-pub use skills::{Counters, Hit, SearchResults, Skills};
+pub use skills::{Discovered, SearchResults, Skills};
 pub use tools::{Block, Tool, ToolAnswer, ToolDefinition};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
 #[cfg(feature = "watch")]
-pub use watch::{WatchStatus, Watcher};
+pub use watch::Watcher;
 
 /// Runs the README's examples as doctests.
 #[cfg(doctest)]

@@ -90,7 +90,7 @@ fn no_files_left_to_open_take_no_skill_away() {
             .set("poll_seconds", "1")
             .set("trust_project", "true")
     };
-    let skills = host().discover().unwrap();
+    let skills = host().discover().unwrap().skills;
     assert_eq!(ids(&skills), ["deploy", "mail", "pdf"]);
 
     // A refresh.
@@ -102,7 +102,7 @@ fn no_files_left_to_open_take_no_skill_away() {
     assert!(!skills.is_stale());
 
     // A host that starts then finds the rest by its first refresh, and says what it could not read.
-    let late = with_no_files_left(|| host().discover()).unwrap();
+    let late = with_no_files_left(|| host().discover()).unwrap().skills;
     assert!(late.is_stale());
     // The system does not even say which of the roots are there.
     let unopened = late.report().roots.iter().filter_map(code).count();
@@ -133,10 +133,10 @@ fn no_files_left_to_open_take_no_skill_away() {
         .unwrap();
     until("everything is watched", || watching.status().is_complete);
     with_no_files_left(|| {
-        let looks = watching.status().rescans.1;
+        let looks = watching.status().full_rescans;
         watching.rescan();
         until("everything is looked at", || {
-            watching.status().rescans.1 > looks
+            watching.status().full_rescans > looks
         });
     });
     let text = "---\nname: pdf\ndescription: Fills in other forms\n---\n";

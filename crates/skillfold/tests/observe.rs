@@ -34,7 +34,7 @@ fn skills() -> Skills {
     );
     let source = MemorySource::new([file("alpha", "Do alpha."), file("large", &large), broken]);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 #[test]
@@ -281,6 +281,7 @@ fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
             let mut session = host
                 .discover()
                 .unwrap()
+                .skills
                 .session(Policy::default(), ContextLifetime::History);
             told.push(session.listing().text);
             told.extend(session.turn("a word").text);
@@ -304,7 +305,7 @@ fn every_path_that_is_refused_is_logged() {
     let source = FsSource::open(tree.root()).unwrap();
     let host = Host::new(Environment::new("/nowhere")).set("default_roots", "false");
     let host = host.root(Root::new(Scope::User, "hostile", source));
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     let mut refused = Vec::new();
     let events = events(|| {
         for attack in tree.attacks() {

@@ -12,11 +12,12 @@ about them, and has the tools for a model to search, load and read skills itself
 whose fields are attributes. Errors are in `skillfold.errors`.
 """
 
+from skillfold._arguments import Embedder, Embeddings
 from skillfold._improve import Reviewer
 from skillfold._session import Session
 from skillfold._skillfold import VERSION as __version__
 from skillfold._skillfold import Instructions
-from skillfold._skills import AgentSkills, Embedder, Skills, stats
+from skillfold._skills import AgentSkills, Skills, stats
 from skillfold.errors import (
     ExistsError,
     InvalidError,
@@ -28,6 +29,7 @@ from skillfold.errors import (
     RunTimeoutError,
     SandboxUnavailableError,
     SkillfoldError,
+    SkillsWarning,
     ToolsetError,
     UnreadableError,
     UnwritableError,
@@ -36,6 +38,7 @@ from skillfold.errors import (
 __all__ = [
     "AgentSkills",
     "Embedder",
+    "Embeddings",
     "ExistsError",
     "Instructions",
     "InvalidError",
@@ -50,6 +53,7 @@ __all__ = [
     "Session",
     "SkillfoldError",
     "Skills",
+    "SkillsWarning",
     "ToolsetError",
     "UnreadableError",
     "UnwritableError",

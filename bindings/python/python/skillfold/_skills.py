@@ -7,110 +7,48 @@ import json
 import logging
 import os
 import re
-import types
+import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar
 
 from skillfold import _skillfold, views
+from skillfold._arguments import (
+    Disclosure,
+    Embedder,
+    Envelope,
+    Fallback,
+    Matching,
+    Path,
+    Sees,
+    Setting,
+    Style,
+    as_list,
+    as_setting,
+    bundled_files,
+    checked_limit,
+    named_embedder,
+    session_options,
+)
 from skillfold._improve import Proposing
 from skillfold._run import Running
 from skillfold._session import Session
 from skillfold._threads import to_thread
-from skillfold.errors import SkillfoldError, from_view
+from skillfold.errors import SkillfoldError, SkillsWarning, from_view
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self, Unpack
 
     from skillfold._messages import Message
     from skillfold._skillfold import Instructions
 
-Path: TypeAlias = "str | os.PathLike[str]"
-Setting: TypeAlias = "str | int | bool | Sequence[str]"
-Embed: TypeAlias = "Callable[[list[str]], Sequence[Sequence[float]]]"
-Embedder: TypeAlias = "Embed | tuple[str, Embed]"
-"""A callable that returns a vector for each text, and the name of its model: an attribute `id`, or first in a pair.
-
-Vectors of different models are never compared. The name of a plain function stands for its model.
-"""
-Envelope: TypeAlias = Literal["plain", "read_skill", "skill_context", "skill_content"]
-Disclosure: TypeAlias = Literal["catalog", "triggered", "hybrid"]
-Style: TypeAlias = Literal["lines", "xml-rules", "xml", "markdown", "tiers", "bullets"]
-Matching: TypeAlias = Literal["keyword", "hybrid", "semantic"]
-Fallback: TypeAlias = Literal["none", "show_all", "ask_user"]
-Sees: TypeAlias = Literal["all", "used"]
 OnChange: TypeAlias = "Callable[[views.Changes], None]"
 
 logger = logging.getLogger("skillfold")
 
 _MAX_END = 2**64 - 1
-# Settings that are `on` or `off`; the others that are switches are `true` or `false`.
-_WORD_SWITCHES = {"breadcrumb", "index", "proposals", "scripts", "watch"}
-# Settings that are lists of paths.
-_PATH_LISTS = {"roots", "trusted"}
-
-
-def _setting(key: str, value: Setting) -> tuple[str, str]:
-    """Return a setting as the engine reads it from a variable."""
-    if isinstance(value, bool):
-        words = ("on", "off") if key in _WORD_SWITCHES else ("true", "false")
-        return key, words[not value]
-    if isinstance(value, (str, int)):
-        return key, str(value)
-    if not isinstance(value, (list, tuple)):
-        what = f"Setting `{key}` is a text, a number, a switch or a list, not `{type(value).__name__}`"
-        raise TypeError(what)
-    return key, (os.pathsep if key in _PATH_LISTS else ",").join(value)
-
-
-def _items(value: Iterable[Any], what: str) -> list[Any]:
-    """Return a list. A text would be taken for its characters."""
-    if isinstance(value, (str, bytes, os.PathLike)):
-        message = f"`{what}` is a list: pass [{value!r}]"
-        raise TypeError(message)
-    return list(value)
-
-
-def _limit(limit: int | None) -> int | None:
-    if limit is not None and limit < 1:
-        message = "`limit` is at least 1"
-        raise ValueError(message)
-    return limit
-
-
-def _session_options(  # noqa: PLR0913
-    *,
-    disclosure: Disclosure | None,
-    style: Style | None,
-    listing: str | None,
-    matching: Matching | None,
-    max_per_request: int | None,
-    breadcrumb: bool | None,
-    fallback: Fallback | None,
-    body_tokens: int | None,
-    transient: bool,
-    state: str | None,
-) -> dict[str, Any]:
-    settings: dict[str, Setting | None] = {
-        "disclosure": disclosure,
-        "style": style,
-        "listing": listing,
-        "matching": matching,
-        "max_per_request": max_per_request,
-        "breadcrumb": breadcrumb,
-        "fallback": fallback,
-    }
-    return {
-        "settings": [_setting(key, value) for key, value in settings.items() if value is not None],
-        "is_transient": transient,
-        "state": state,
-        "body_tokens": body_tokens,
-    }
-
-
 _Native = TypeVar("_Native", _skillfold.Skills, _skillfold.AgentSkills)
 
 
@@ -144,7 +82,7 @@ class _Readable(Generic[_Native]):
 
     def files(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Return a page of the files of a skill. Those that the instructions mention come first."""
-        _limit(limit)
+        checked_limit(limit)
         return views.FileListing(json.loads(self._native.files(skill_id, after, limit)))
 
     async def afiles(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
@@ -187,7 +125,7 @@ class _Readable(Generic[_Native]):
         What is not passed is as the settings say. `transient` is for hosts that drop added text after each call: then
         it is given again in each turn that needs it. `body_tokens` limits the instructions that one turn adds.
         """
-        options = _session_options(
+        options = session_options(
             disclosure=disclosure,
             style=style,
             listing=listing,
@@ -260,14 +198,15 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             settings: Settings that override the person's files and variables.
             trust_project: Whether models get the project's skills, whichever it is.
             embedder: Compares requests with skills by meaning: a pair of the model's name and a callable that returns a
-                vector for each text, or such a callable with an attribute `id`.
+                vector for each text, or such a callable with an attribute `id`. An object with `embed_documents` and
+                `embed_query`, such as LangChain's, embeds requests with the latter.
             cache: Whether metadata of many skills is cached on disk for the next start.
             lenient: Whether invalid settings are only reported, by `doctor`; otherwise they raise `InvalidError`.
             home: Replaces the person's home. With it or `environ`, no variable of the process is read.
             environ: Replaces the variables of the process.
 
         """
-        files, folder = _bundled(bundled)
+        files, folder = bundled_files(bundled)
         replaced = None
         if home is not None or environ is not None:
             replaced = {
@@ -277,20 +216,20 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         options: dict[str, Any] = {
             "directory": os.path.realpath(directory) if replaced else os.fspath(directory),
             "environment": replaced,
-            "roots": [os.fspath(root) for root in _items(roots, "roots")],
+            "roots": [os.fspath(root) for root in as_list(roots, "roots")],
             "bundled_files": files,
             "bundled_folder": folder,
             "settings": [
-                *(_setting(key, value) for key, value in (settings or {}).items()),
+                *(as_setting(key, value) for key, value in (settings or {}).items()),
                 *([("trust_project", "true")] if trust_project else []),
             ],
-            "embedder": None if embedder is None else _named(embedder),
+            "embedder": None if embedder is None else named_embedder(embedder),
             "has_cache": cache,
             "is_lenient": lenient,
         }
         native = _skillfold.Skills.discover(options)
         for warning in native.warnings():
-            logger.warning("%s", warning)
+            warnings.warn(warning, SkillsWarning, stacklevel=2)
         return cls(native)
 
     @classmethod
@@ -325,7 +264,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             "name": name,
             "words": words,
             "tag": tag,
-            "limit": _limit(limit),
+            "limit": checked_limit(limit),
             "after": after,
         }
         is_whole = all(value is None for value in filters.values())
@@ -404,7 +343,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         if re.fullmatch(r"[\w-]{1,64}", name) is None:
             message = f"A name has at most 64 letters, digits, hyphens and underscores: {name!r}"
             raise ValueError(message)
-        fields = {"name": name, "description": description, "triggers": _items(triggers, "triggers")}
+        fields = {"name": name, "description": description, "triggers": as_list(triggers, "triggers")}
         frontmatter = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
         changes = self._native.register(name, f"---\n{frontmatter}---\n{instructions}")
         return views.Changes(json.loads(changes))
@@ -458,7 +397,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         project, if `agent` is its path. With `skills`, it uses these; it sees
         all, or only those with `sees="used"`.
         """
-        return AgentSkills(self._native.bind(agent, None if skills is None else _items(skills, "skills"), sees))
+        return AgentSkills(self._native.bind(agent, None if skills is None else as_list(skills, "skills"), sees))
 
     def compose_instructions(self, agent: str, prompt: str = "", inline: str = "") -> str:
         """Return the text that an agent starts with: the prompt, its skills, its own instructions.
@@ -545,7 +484,7 @@ class AgentSkills(_Readable[_skillfold.AgentSkills]):
 
     def narrow(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
         """Return the skills for a sub-agent that this agent starts: what both may see."""
-        return AgentSkills(self._native.narrow(agent, None if skills is None else _items(skills, "skills"), sees))
+        return AgentSkills(self._native.narrow(agent, None if skills is None else as_list(skills, "skills"), sees))
 
     def compose(self, prompt: str = "", inline: str = "") -> views.Composed:
         """Return the text that the agent starts with: the prompt, the skills that it uses, its own instructions."""
@@ -580,29 +519,6 @@ def stats(file: Path, *, outcomes: int | None = None) -> views.StatsReport:
     """Return how well skills were chosen over time, from a log of trace lines: by day, or for every `outcomes`."""
     with open(file, "rb") as log:  # noqa: PTH123
         return views.StatsReport(json.loads(_skillfold.stats(log.read(), outcomes)))
-
-
-def _bundled(bundled: Mapping[str, str | bytes] | Path | None) -> tuple[list[tuple[str, bytes]], str | None]:
-    if bundled is None:
-        return [], None
-    if isinstance(bundled, Mapping):
-        encoded = ((path, text.encode() if isinstance(text, str) else text) for path, text in bundled.items())
-        return list(encoded), None
-    return [], os.fspath(bundled)
-
-
-def _named(embedder: Any) -> tuple[str, Embed]:  # noqa: ANN401
-    """Return the name of an embedder's model, and the callable."""
-    if isinstance(embedder, tuple):
-        return cast("tuple[str, Embed]", embedder)
-    function: Embed = embedder
-    named: object = getattr(embedder, "id", None)
-    if isinstance(named, str) and callable(embedder):
-        return named, function
-    if isinstance(embedder, types.FunctionType) and embedder.__name__ != "<lambda>":
-        return f"{embedder.__module__}.{embedder.__qualname__}", function
-    message = "Name the embedder's model: pass `embedder=(name, callable)`, or give the callable an attribute `id`"
-    raise TypeError(message)
 
 
 _watchers: weakref.WeakSet[_skillfold.Watcher] = weakref.WeakSet()

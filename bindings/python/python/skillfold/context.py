@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from skillfold import views
+    from skillfold._arguments import Disclosure, Fallback, Matching, Style
     from skillfold._messages import Message
-    from skillfold._skills import Disclosure, Fallback, Matching, Style
 
 __all__ = ["Context", "ContextOptions", "SkillContext", "default_id"]
 

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+class SkillsWarning(UserWarning):
+    """Skills are withheld or broken, such as those of a project that is not trusted."""
+
+
 class SkillfoldError(Exception):
     """The base of all errors of the engine."""
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from skillfold import AgentSkills, Session, Skills, views
-    from skillfold._skills import Disclosure, Matching
+    from skillfold._arguments import Disclosure, Matching
 
 __all__ = ["SkillMiddleware", "SkillState", "create_skill_tools"]
 

@@ -15,7 +15,7 @@ pub(super) fn skill_ids() -> ArgValueCandidates {
         if let Some(cache) = cache {
             host = host.cache(cache);
         }
-        let skills = host.discover_lenient();
+        let skills = host.discover_lenient().skills;
         let catalog = skills.catalog();
         let entries = catalog.entries();
         let candidates = entries.map(|entry| {

@@ -21,7 +21,7 @@ fn skills(world: &World) -> Skills {
     let environment = Environment::new(world.path("app"))
         .home(world.path("person"))
         .variable("USER", "anna");
-    Host::new(environment).discover().unwrap()
+    Host::new(environment).discover().unwrap().skills
 }
 
 /// Approves everything that waits.

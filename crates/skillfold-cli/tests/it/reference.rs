@@ -88,8 +88,8 @@ fn setting_row(key: &Key, known: Option<&Vec<&str>>) -> String {
         }
     }
     let mut defaults = Settings::default().explain().into_iter();
-    let default = defaults.find(|(name, _, _)| name == key.name);
-    let default = default.and_then(|(_, value, _)| value);
+    let default = defaults.find(|row| row.key == key.name);
+    let default = default.and_then(|row| row.value);
     let default = match default.as_deref() {
         // A path that is not set.
         None | Some("none") if key.name != "fallback" => "none".to_owned(),

@@ -3,7 +3,7 @@
 use crate::disclose::changes::ShownListing;
 use crate::load::instructions::Instructions;
 
-/// What a conversation remembers about the skills it was given: a [`Session`](crate::Session), or [`NoMemory`].
+/// What a conversation remembers about the skills it was given: a [`SessionState`](crate::SessionState), or [`NoMemory`].
 pub trait Memory: Sealed {
     /// Returns when a skill was last used, as an increasing number; `None` if never.
     fn last_used(&self, id: &str) -> Option<u64>;

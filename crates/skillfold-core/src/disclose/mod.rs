@@ -34,7 +34,7 @@ pub use changes::{AnnouncedChanges, ShownListing};
 pub use fit::ListingDetail;
 pub use listing::Listing;
 pub use memory::{Memory, NoMemory, RepeatedSkill};
-pub use outcome::Outcome;
+pub use outcome::SkillOutcome;
 pub use policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier};
 pub use style::Style;
 pub use tokens::{TokenCounter, TokenEstimate};

@@ -9,7 +9,7 @@ use crate::load::instructions::Instructions;
 /// What was done with a skill that matched.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum SkillOutcome {
     /// Its instructions were given: their tokens, the instructions, and findings about the load.
     Given(u64, Arc<Instructions>, Vec<Diagnostic>),
     /// The model already has its instructions.
@@ -26,7 +26,7 @@ pub enum Outcome {
     Failed(Error),
 }
 
-impl Outcome {
+impl SkillOutcome {
     /// Returns the outcome as a word, such as `no_room`.
     pub const fn as_str(&self) -> &'static str {
         match self {

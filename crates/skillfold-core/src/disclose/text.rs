@@ -6,7 +6,7 @@ use crate::catalog::entry::Entry;
 use crate::diagnostic::visible;
 use crate::disclose::clip::clip;
 use crate::disclose::memory::Memory;
-use crate::disclose::outcome::Outcome;
+use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::style::Style;
 use crate::load::instructions::Instructions;
@@ -82,7 +82,7 @@ impl<'p> TurnText<'p> {
         entry: &Entry<'_>,
         loader: &Loader,
         memory: &dyn Memory,
-    ) -> Outcome {
+    ) -> SkillOutcome {
         if self.policy.max_skills == 0 || self.policy.is_loaded_by_client(entry) {
             self.mention(entry, memory)
         } else {
@@ -91,16 +91,16 @@ impl<'p> TurnText<'p> {
     }
 
     /// Adds a line about a skill, unless the model knows of it.
-    pub(super) fn mention(&mut self, entry: &Entry<'_>, memory: &dyn Memory) -> Outcome {
+    pub(super) fn mention(&mut self, entry: &Entry<'_>, memory: &dyn Memory) -> SkillOutcome {
         let id = entry.id();
         if memory.knows(id) {
-            Outcome::Known
+            SkillOutcome::Known
         } else if self.policy.is_loaded_by_client(entry) && self.name(id) {
-            Outcome::Named
+            SkillOutcome::Named
         } else if !self.policy.is_loaded_by_client(entry) && self.suggest(entry) {
-            Outcome::Suggested
+            SkillOutcome::Suggested
         } else {
-            Outcome::Later
+            SkillOutcome::Later
         }
     }
 
@@ -111,14 +111,14 @@ impl<'p> TurnText<'p> {
         arguments: &str,
         loader: &Loader,
         memory: &dyn Memory,
-    ) -> Outcome {
+    ) -> SkillOutcome {
         let max_skills = self.policy.max_skills;
         if self.given >= max_skills || self.attempted >= max_skills.saturating_mul(2) {
             // With triggers only, the model has no tool to load the other skills.
             if self.policy.mode != Mode::Triggered || !self.policy.is_triggers_only() {
                 self.push_line(entry.id(), self.reason);
             }
-            return Outcome::Later;
+            return SkillOutcome::Later;
         }
         let style = self.policy.style;
         let instructions = match loader.load(entry, arguments) {
@@ -127,24 +127,24 @@ impl<'p> TurnText<'p> {
                 self.attempted += 1;
                 let text = style.envelope().render_failure(entry.id(), &error);
                 self.try_push_body(text);
-                return Outcome::Failed(error);
+                return SkillOutcome::Failed(error);
             }
         };
         if memory.has_instructions(&instructions) {
-            return Outcome::Known;
+            return SkillOutcome::Known;
         }
         self.attempted += 1;
         let body = render_body(entry, instructions, loader, style);
         let tokens = self.policy.counter.count(&body.text);
         if self.try_push_body(body.text) {
             self.given += 1;
-            Outcome::Given(tokens, body.instructions, body.notes)
+            SkillOutcome::Given(tokens, body.instructions, body.notes)
         } else if memory.knows(entry.id()) {
             // A line has said so.
-            Outcome::Known
+            SkillOutcome::Known
         } else {
             self.push_line(entry.id(), &format!("{}, {tokens} tokens", self.reason));
-            Outcome::NoRoom(tokens)
+            SkillOutcome::NoRoom(tokens)
         }
     }
 

@@ -12,7 +12,7 @@ use crate::disclose::budget::Budget;
 use crate::disclose::changes::{AnnouncedChanges, ShownListing, announce};
 use crate::disclose::listing::listing;
 use crate::disclose::memory::{Memory, NoMemory, RepeatedSkill};
-use crate::disclose::outcome::Outcome;
+use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, Tier};
 use crate::disclose::style::Style;
 use crate::disclose::text::TurnText;
@@ -63,7 +63,7 @@ pub struct Decision {
     /// `None` for a skill that is given again.
     pub confidence: Option<f32>,
     /// What was done with the skill.
-    pub outcome: Outcome,
+    pub outcome: SkillOutcome,
 }
 
 /// Decides what a message adds to what a model has been told.
@@ -147,7 +147,10 @@ fn disclose_message(
     // A suggestion does not count as a match: the fallback is for a request without a certain match.
     let is_matched = |decision: &Decision| {
         decision.signal != Signal::Search
-            || !matches!(decision.outcome, Outcome::Suggested | Outcome::Named)
+            || !matches!(
+                decision.outcome,
+                SkillOutcome::Suggested | SkillOutcome::Named
+            )
     };
     let falls_back = !found.asks_for_list && !decisions.iter().any(is_matched);
     if falls_back && policy.fallback == Fallback::AskUser {
@@ -250,7 +253,7 @@ fn add_suggestion(
     text: &mut TurnText<'_>,
     rank: usize,
     suggested: &SuggestedSkill<'_>,
-) -> Option<Outcome> {
+) -> Option<SkillOutcome> {
     let SuggestedSkill {
         entry, confidence, ..
     } = suggested;
@@ -262,7 +265,7 @@ fn add_suggestion(
         return None;
     }
     let outcome = text.mention(entry, skills.memory);
-    matches!(outcome, Outcome::Suggested | Outcome::Named).then_some(outcome)
+    matches!(outcome, SkillOutcome::Suggested | SkillOutcome::Named).then_some(outcome)
 }
 
 /// Gives skills again after the conversation was compacted, in the order of `skills`, within the budget for
@@ -283,7 +286,7 @@ pub(crate) fn give_again(
             .filter(|_| memory.may_see(&id));
         let outcome = match entry {
             Some(entry) => text.add(&entry, &arguments, loader, &NoMemory),
-            None => Outcome::Failed(Error::no_skill(&id, Vec::new())),
+            None => SkillOutcome::Failed(Error::no_skill(&id, Vec::new())),
         };
         turn.decisions.push(Decision {
             id,
@@ -308,8 +311,12 @@ pub(crate) fn give_again(
 impl Tier {
     /// Returns the tier that follows from decisions about skills.
     fn from_decisions(decisions: &[Decision]) -> Self {
-        let has_instructions =
-            |decision: &Decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known);
+        let has_instructions = |decision: &Decision| {
+            matches!(
+                decision.outcome,
+                SkillOutcome::Given(..) | SkillOutcome::Known
+            )
+        };
         if decisions.iter().any(has_instructions) {
             Self::Full
         } else if decisions.is_empty() {

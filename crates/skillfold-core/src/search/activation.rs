@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::search::bm25f::to_f32;
 use crate::search::common_words::rarity;
-use crate::search::document::Document;
+use crate::search::document::SearchDocument;
 use crate::search::fields::SearchField;
 use crate::search::query::WeightedQuery;
 
@@ -53,7 +53,7 @@ static WEIGHTS: LazyLock<[f32; ACTIVATION_COUNT]> = LazyLock::new(|| {
 
 /// What the ranker knows of a document.
 pub(super) struct RankedDocument<'d> {
-    pub(super) document: &'d Document,
+    pub(super) document: &'d SearchDocument,
     /// Its softmax share of all scores.
     pub(super) share: f32,
     /// Its distance to the best other document.

@@ -3,7 +3,7 @@
 //! A sum of per-field scores would count a word in several fields several times. Here a field only sets the weight of
 //! an occurrence.
 
-use crate::search::document::{Document, FieldCounts, FieldLengths};
+use crate::search::document::{FieldCounts, FieldLengths, SearchDocument};
 use crate::search::fields::{FIELD_COUNT, SearchField};
 use crate::search::tokenizer::Term;
 
@@ -14,7 +14,7 @@ const LENGTH_NORMALIZATION: [f32; FIELD_COUNT] = [0.3, 0.5, 0.5, 0.3, 0.7, 0.3, 
 /// Weighted term frequency at which a term reaches half of its maximum score, the `k1` of BM25F.
 const SATURATION: f32 = 1.5;
 
-/// Document count and field lengths of a corpus.
+/// SearchDocument count and field lengths of a corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusStatistics {
     documents: u64,
@@ -24,7 +24,7 @@ pub struct CorpusStatistics {
 
 impl CorpusStatistics {
     /// Adds a document.
-    pub fn add(&mut self, document: &Document) {
+    pub fn add(&mut self, document: &SearchDocument) {
         self.documents += 1;
         for (field, length) in document.lengths().iter().enumerate() {
             self.lengths[field] += u64::from(*length);
@@ -32,7 +32,7 @@ impl CorpusStatistics {
     }
 
     /// Removes a document that was added before.
-    pub fn remove(&mut self, document: &Document) {
+    pub fn remove(&mut self, document: &SearchDocument) {
         self.documents = self.documents.saturating_sub(1);
         for (field, length) in document.lengths().iter().enumerate() {
             self.lengths[field] = self.lengths[field].saturating_sub(u64::from(*length));
@@ -71,8 +71,8 @@ impl CorpusStatistics {
     }
 }
 
-impl<'a> FromIterator<&'a Document> for CorpusStatistics {
-    fn from_iter<I: IntoIterator<Item = &'a Document>>(documents: I) -> Self {
+impl<'a> FromIterator<&'a SearchDocument> for CorpusStatistics {
+    fn from_iter<I: IntoIterator<Item = &'a SearchDocument>>(documents: I) -> Self {
         let mut statistics = Self::default();
         for document in documents {
             statistics.add(document);
@@ -136,7 +136,7 @@ impl FieldNorms {
     }
 }
 
-impl Document {
+impl SearchDocument {
     /// Returns each term with its weighted frequency, rounded. A single field in which terms have these frequencies
     /// ranks documents almost as all weighted fields do.
     pub fn weighted_terms(&self) -> impl Iterator<Item = (Term, u16)> {

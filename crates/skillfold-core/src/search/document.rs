@@ -43,7 +43,7 @@ pub(super) type FieldLengths = [u16; FIELD_COUNT];
 
 /// A skill as indexed for search. It has hashed terms and no text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct SearchDocument {
     /// Sorted.
     terms: Box<[Term]>,
     counts: Box<[FieldCounts]>,
@@ -56,7 +56,7 @@ pub struct Document {
     embedding: Option<QuantizedVector>,
 }
 
-impl Document {
+impl SearchDocument {
     /// Version of the tokenization and the serialized format. Documents of different versions cannot be compared.
     pub const VERSION: &'static str = "2";
 
@@ -205,7 +205,7 @@ impl DocumentBuilder {
     }
 
     /// Builds the document of a skill from its manifest and, if given, its instructions.
-    pub fn from_manifest(&mut self, manifest: &Manifest, body: Option<&str>) -> Document {
+    pub fn from_manifest(&mut self, manifest: &Manifest, body: Option<&str>) -> SearchDocument {
         let tags: Vec<&str> = manifest.tags().iter().map(|tag| &**tag).collect();
         let texts = triggers(manifest).filter_map(|trigger| match trigger {
             Trigger::Part(text) | Trigger::Word(text) => Some(text),
@@ -222,7 +222,7 @@ impl DocumentBuilder {
     }
 
     /// Builds the document of a skill from its texts.
-    pub fn from_texts(&mut self, texts: &DocumentTexts<'_>) -> Document {
+    pub fn from_texts(&mut self, texts: &DocumentTexts<'_>) -> SearchDocument {
         for terms in &mut self.field_terms {
             terms.clear();
         }
@@ -243,7 +243,7 @@ impl DocumentBuilder {
             .for_each_term(text, |term, _| terms.push(term));
     }
 
-    fn build(&self) -> Document {
+    fn build(&self) -> SearchDocument {
         let mut terms: Vec<Term> = self.field_terms.iter().flatten().copied().collect();
         terms.sort_unstable();
         terms.dedup();
@@ -279,7 +279,7 @@ impl DocumentBuilder {
         sequence.extend(instructions.into_iter().take(MAX_BODY_SEQUENCE));
         sequence.truncate(usize::from(u16::MAX));
         let end = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-        Document {
+        SearchDocument {
             counts: counts.into(),
             lengths: std::array::from_fn(lengths),
             ends: [end(name), end(metadata)],

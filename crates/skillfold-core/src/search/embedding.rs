@@ -17,7 +17,7 @@ use crate::error::Error;
 ///         "letters-1"
 ///     }
 ///
-///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+///     fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
 ///         let count = |text: &str, letter| text.chars().filter(|one| *one == letter).count() as f32;
 ///         Ok(texts.iter().map(|text| ('a'..='z').map(|letter| count(text, letter)).collect()).collect())
 ///     }
@@ -27,8 +27,15 @@ pub trait Embedder: Send + Sync {
     /// Returns an id for the model and its version. Vectors with different ids are never compared.
     fn id(&self) -> &str;
 
-    /// Returns one vector per text, all of the same dimension.
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error>;
+    /// Returns one vector per text, all of the same dimension: the descriptions of skills.
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error>;
+
+    /// Returns the vector of a request, to be compared with those of documents. Override it for a model that embeds queries
+    /// differently, for example with a prefix.
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
+        let vectors = self.embed_documents(&[text])?;
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
 }
 
 /// An embedding quantized to bytes. Only the direction of the original vector is kept.

@@ -1,7 +1,7 @@
 //! Ranking features, which separate relevant documents from those that merely contain the query terms.
 
 use crate::search::bm25f::{FieldNorms, to_f32};
-use crate::search::document::{Document, FIELD_BREAK, FieldCounts};
+use crate::search::document::{FIELD_BREAK, FieldCounts, SearchDocument};
 use crate::search::fields::{ALL_FIELDS, FIELD_COUNT, SearchField};
 use crate::search::query::WeightedQuery;
 
@@ -56,7 +56,7 @@ pub(super) fn feature_names() -> Vec<String> {
 pub(super) struct DocumentMatch<'d> {
     /// The BM25F score.
     pub(super) score: f32,
-    pub(super) document: &'d Document,
+    pub(super) document: &'d SearchDocument,
     norms: FieldNorms,
     /// For each query term, its index in the document and its field counts.
     terms: Vec<Option<(u16, FieldCounts)>>,
@@ -111,7 +111,7 @@ impl<'a> QueryTotals<'a> {
     }
 
     /// Finds the query terms in a document and computes its BM25F score.
-    pub(super) fn match_document<'d>(&self, document: &'d Document) -> DocumentMatch<'d> {
+    pub(super) fn match_document<'d>(&self, document: &'d SearchDocument) -> DocumentMatch<'d> {
         let norms = FieldNorms::new(document.lengths(), &self.query.average_lengths);
         let query_terms = self.query.terms.iter();
         let terms: Vec<_> = query_terms
@@ -176,7 +176,7 @@ impl<'a> QueryTotals<'a> {
     /// Adds how much of the query the document covers, and which share of its name and description that is.
     fn push_coverage_features(
         &self,
-        document: &Document,
+        document: &SearchDocument,
         found: &[Option<(u16, FieldCounts)>],
         values: &mut Vec<f32>,
     ) {
@@ -233,7 +233,7 @@ impl<'a> QueryTotals<'a> {
     /// Adds how many of the query's term pairs are adjacent or near each other in the document.
     fn push_proximity_features(
         &self,
-        document: &Document,
+        document: &SearchDocument,
         found: &[Option<(u16, FieldCounts)>],
         values: &mut Vec<f32>,
     ) {

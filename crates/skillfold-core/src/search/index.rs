@@ -11,7 +11,7 @@ use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
 use crate::read::discover::Skill;
 use crate::search::activation::{ACTIVATION_COUNT, ACTIVATION_NAMES, activation_features};
-use crate::search::document::{BODY_BYTES, Document, DocumentBuilder};
+use crate::search::document::{BODY_BYTES, DocumentBuilder, SearchDocument};
 use crate::search::embedding::{Embedder, QuantizedVector};
 use crate::search::features::feature_names;
 use crate::search::query::{Query, WeightedQuery};
@@ -82,7 +82,7 @@ struct IndexOptions {
 /// The skills found for a query.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct SearchResults<'a> {
+pub struct IndexResults<'a> {
     /// The hits, best first.
     pub hits: Vec<SearchHit<'a>>,
     /// Which parts of the skills were searched.
@@ -138,7 +138,7 @@ impl SearchIndex {
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
         let documents = self.layers.all().into_iter().flat_map(layer_documents);
-        let documents: HashMap<*const Skill, &Arc<Document>> = documents.collect();
+        let documents: HashMap<*const Skill, &Arc<SearchDocument>> = documents.collect();
         let problem = Cell::new(None);
         let build = |skills: &[Arc<Skill>], base: Option<&Segment>| {
             self.options
@@ -184,11 +184,8 @@ impl SearchIndex {
         let Some(embedder) = &self.options.embedder else {
             return query;
         };
-        match embedder.embed(&[truncate_bytes(request, MAX_EMBEDDED_BYTES)]) {
-            Ok(vectors) => {
-                let vector = vectors.into_iter().next();
-                query.with_embedding(vector.and_then(|vector| QuantizedVector::new(&vector)))
-            }
+        match embedder.embed_query(truncate_bytes(request, MAX_EMBEDDED_BYTES)) {
+            Ok(vector) => query.with_embedding(QuantizedVector::new(&vector)),
             Err(error) => {
                 tracing::warn!(
                     problem = error.with_cause(),
@@ -205,7 +202,7 @@ impl SearchIndex {
         query: &Query,
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
-    ) -> SearchResults<'_> {
+    ) -> IndexResults<'_> {
         let (weighted, candidates) = self.candidates(query, may_see);
         let order = |entry: &Entry<'_>| self.catalog().tables.position(entry.index());
         let entries: Vec<Entry<'_>> = candidates.iter().map(|candidate| candidate.0).collect();
@@ -218,7 +215,7 @@ impl SearchIndex {
             confidence: ranked.confidence,
             activation: ranked.activation,
         });
-        SearchResults {
+        IndexResults {
             hits: hits.collect(),
             coverage: self.options.coverage,
             unread: query.unread(),
@@ -276,7 +273,7 @@ impl SearchIndex {
         &self,
         query: &Query,
         may_see: impl Fn(&Entry<'_>) -> bool,
-    ) -> (WeightedQuery, Vec<(Entry<'_>, &Document)>) {
+    ) -> (WeightedQuery, Vec<(Entry<'_>, &SearchDocument)>) {
         let layers = self.layers.all();
         let document_frequency = |term| {
             let lists = layers.iter().map(|layer| layer.data.postings(term).len());
@@ -309,7 +306,7 @@ impl SearchIndex {
         let keyed = by_terms.iter().enumerate();
         let keyed = keyed.map(|(number, (entry, document))| ((order(entry), number), *document));
         let best = weighted.candidates(keyed).into_iter();
-        let mut candidates: Vec<(Entry<'_>, &Document)> =
+        let mut candidates: Vec<(Entry<'_>, &SearchDocument)> =
             best.map(|((_, number), _)| by_terms[number]).collect();
         candidates.extend(by_embedding);
         candidates.sort_by_key(|(entry, _)| entry.index());
@@ -329,7 +326,9 @@ impl std::fmt::Debug for SearchIndex {
 }
 
 /// Returns the skills of a layer with their documents.
-fn layer_documents(layer: &Layer<Segment>) -> impl Iterator<Item = (*const Skill, &Arc<Document>)> {
+fn layer_documents(
+    layer: &Layer<Segment>,
+) -> impl Iterator<Item = (*const Skill, &Arc<SearchDocument>)> {
     let documents = layer.data.documents().iter();
     layer.skills().iter().map(Arc::as_ptr).zip(documents)
 }
@@ -341,7 +340,7 @@ impl IndexOptions {
         catalog: &Catalog,
         skills: &[Arc<Skill>],
         base: Option<&Segment>,
-        known: &HashMap<*const Skill, &Arc<Document>>,
+        known: &HashMap<*const Skill, &Arc<SearchDocument>>,
         problem: &Cell<Option<Arc<Error>>>,
     ) -> Segment {
         let mut builder = DocumentBuilder::new();
@@ -385,7 +384,7 @@ fn add_embeddings(
     embedder: &dyn Embedder,
     skills: &[Arc<Skill>],
     batch: &[usize],
-    documents: &mut [Arc<Document>],
+    documents: &mut [Arc<SearchDocument>],
 ) -> Result<(), Error> {
     let text = |position: &usize| {
         let manifest = &skills[*position].manifest;
@@ -397,9 +396,9 @@ fn add_embeddings(
     };
     let texts: Vec<String> = batch.iter().map(text).collect();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    for (position, vector) in batch.iter().zip(embedder.embed(&texts)?) {
-        let document =
-            Document::clone(&documents[*position]).with_embedding(QuantizedVector::new(&vector));
+    for (position, vector) in batch.iter().zip(embedder.embed_documents(&texts)?) {
+        let document = SearchDocument::clone(&documents[*position])
+            .with_embedding(QuantizedVector::new(&vector));
         documents[*position] = Arc::new(document);
     }
     Ok(())
@@ -407,7 +406,7 @@ fn add_embeddings(
 
 impl DocumentBuilder {
     /// Builds the document of a skill in a snapshot. To cover its body, the start of that is read.
-    pub fn from_entry(&mut self, entry: &Entry<'_>, coverage: SearchCoverage) -> Document {
+    pub fn from_entry(&mut self, entry: &Entry<'_>, coverage: SearchCoverage) -> SearchDocument {
         let body = match coverage {
             SearchCoverage::Bodies => read_body(entry.catalog(), entry.skill()),
             SearchCoverage::Metadata => None,

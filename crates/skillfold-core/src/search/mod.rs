@@ -26,10 +26,10 @@ pub(crate) mod snippet;
 pub(crate) mod index;
 
 pub use bm25f::CorpusStatistics;
-pub use document::{Document, DocumentBuilder, DocumentTexts};
+pub use document::{DocumentBuilder, DocumentTexts, SearchDocument};
 pub use embedding::{Embedder, QuantizedVector};
 pub use fields::purpose_sentences;
-pub use index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
+pub use index::{IndexResults, SearchCoverage, SearchHit, SearchIndex};
 pub use query::{Query, WeightedQuery};
 pub use rank::{MAX_CANDIDATES, Ranked};
 pub use snippet::Snippet;

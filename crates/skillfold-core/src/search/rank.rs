@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::search::activation::{RankedDocument, activation, activation_features};
 use crate::search::bm25f::to_f32;
-use crate::search::document::Document;
+use crate::search::document::SearchDocument;
 use crate::search::features::{Bm25Rank, FEATURE_COUNT, Features, QueryTotals, feature_names};
 use crate::search::query::WeightedQuery;
 
@@ -92,9 +92,9 @@ impl WeightedQuery {
     /// depends on the set of candidates, which must be the same for every index.
     pub fn candidates<'a, K: Ord + Copy>(
         &self,
-        found: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<(K, &'a Document)> {
-        let mut found: Vec<(K, &Document)> = found.into_iter().collect();
+        found: impl IntoIterator<Item = (K, &'a SearchDocument)>,
+    ) -> Vec<(K, &'a SearchDocument)> {
+        let mut found: Vec<(K, &SearchDocument)> = found.into_iter().collect();
         if found.len() <= MAX_CANDIDATES {
             return found;
         }
@@ -113,7 +113,7 @@ impl WeightedQuery {
     /// Ranks documents, best first. Ties are ordered by key.
     pub fn rank<'a, K: Ord + Copy>(
         &self,
-        candidates: impl IntoIterator<Item = (K, &'a Document)>,
+        candidates: impl IntoIterator<Item = (K, &'a SearchDocument)>,
     ) -> Vec<Ranked<K>> {
         let ranked = self.rank_documents(candidates).into_iter();
         let mut least = 1.0_f32;
@@ -137,7 +137,7 @@ impl WeightedQuery {
     /// Returns documents with their scores, best first, and what the ranker knows of each.
     pub(super) fn rank_documents<'a, K: Ord + Copy>(
         &self,
-        candidates: impl IntoIterator<Item = (K, &'a Document)>,
+        candidates: impl IntoIterator<Item = (K, &'a SearchDocument)>,
     ) -> Vec<(K, f32, RankedDocument<'a>)> {
         let mut scored = self.score(candidates);
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)));
@@ -168,8 +168,8 @@ impl WeightedQuery {
     /// in the query stays first, whatever the embeddings of others.
     fn score<'a, K: Ord + Copy>(
         &self,
-        candidates: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<((K, &'a Document), f32, Features)> {
+        candidates: impl IntoIterator<Item = (K, &'a SearchDocument)>,
+    ) -> Vec<((K, &'a SearchDocument), f32, Features)> {
         let (word_weights, embedding_weights) = RANKER.relevance.split_at(FEATURE_COUNT - 1);
         let features = self.features(candidates);
         let word_scores = features.iter();
@@ -209,8 +209,8 @@ impl WeightedQuery {
     /// Returns documents with their features, in order of BM25F score.
     pub(super) fn features<'a, K: Ord + Copy>(
         &self,
-        candidates: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<((K, &'a Document), Features)> {
+        candidates: impl IntoIterator<Item = (K, &'a SearchDocument)>,
+    ) -> Vec<((K, &'a SearchDocument), Features)> {
         let totals = QueryTotals::new(self);
         let matches = candidates.into_iter();
         let matches = matches.map(|(key, document)| (key, totals.match_document(document)));
@@ -232,8 +232,11 @@ impl WeightedQuery {
 
     /// Returns the z-score of each document's embedding similarity to the query, which makes models comparable. It is 0
     /// for a document or query without an embedding.
-    fn similarity_z_scores<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<f32> {
-        let similarity = |document: &Document| {
+    fn similarity_z_scores<'a>(
+        &self,
+        documents: impl Iterator<Item = &'a SearchDocument>,
+    ) -> Vec<f32> {
+        let similarity = |document: &SearchDocument| {
             let (embedding, query) = (document.embedding()?, self.embedding.as_ref()?);
             Some(embedding.similarity(query))
         };

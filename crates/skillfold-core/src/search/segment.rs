@@ -5,14 +5,14 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::search::bm25f::{CorpusStatistics, FieldNorms};
-use crate::search::document::Document;
+use crate::search::document::SearchDocument;
 use crate::search::embedding::{QuantizedVector, QuantizedVectors};
 use crate::search::query::WeightedQuery;
 use crate::search::tokenizer::Term;
 
 /// Documents with their postings and embeddings. A document's slot is its position.
 pub(super) struct Segment {
-    documents: Vec<Arc<Document>>,
+    documents: Vec<Arc<SearchDocument>>,
     statistics: CorpusStatistics,
     /// Id of each term, which is its index in `ends`.
     term_ids: HashMap<Term, u32>,
@@ -31,7 +31,7 @@ pub(super) struct Posting {
 
 impl Segment {
     /// Indexes documents. Field lengths are normalized by the averages of `base`, if it has documents.
-    pub(super) fn new(documents: Vec<Arc<Document>>, base: Option<&Self>) -> Self {
+    pub(super) fn new(documents: Vec<Arc<SearchDocument>>, base: Option<&Self>) -> Self {
         let statistics: CorpusStatistics = documents.iter().map(|document| &**document).collect();
         let base = base.map(|base| base.statistics);
         let reference = base
@@ -76,7 +76,7 @@ impl Segment {
         }
     }
 
-    pub(super) fn documents(&self) -> &[Arc<Document>] {
+    pub(super) fn documents(&self) -> &[Arc<SearchDocument>] {
         &self.documents
     }
 
@@ -100,7 +100,7 @@ impl Segment {
         query: &WeightedQuery,
         limit: usize,
         resolve: impl Fn(usize) -> Option<T>,
-    ) -> Vec<(T, &Document)> {
+    ) -> Vec<(T, &SearchDocument)> {
         let mut scores = vec![0.0_f32; self.documents.len()];
         for (term, weight) in query.terms() {
             for posting in self.postings(term) {
@@ -116,7 +116,7 @@ impl Segment {
         embedding: &QuantizedVector,
         limit: usize,
         resolve: impl Fn(usize) -> Option<T>,
-    ) -> Vec<(T, &Document)> {
+    ) -> Vec<(T, &SearchDocument)> {
         self.top_scored(&self.embeddings.similarities(embedding), limit, resolve)
     }
 
@@ -126,7 +126,7 @@ impl Segment {
         scores: &[f32],
         limit: usize,
         resolve: impl Fn(usize) -> Option<T>,
-    ) -> Vec<(T, &Document)> {
+    ) -> Vec<(T, &SearchDocument)> {
         let slots = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
         let mut slots: Vec<usize> = slots.map(|(slot, _)| slot).collect();
         let by_score = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));

@@ -1,7 +1,7 @@
 //! Why skills are chosen for a request, and why others are not.
 
 use crate::choose::near_miss::NearMiss;
-use crate::disclose::outcome::Outcome;
+use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::Decision;
 use crate::explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
@@ -141,12 +141,12 @@ impl Why {
 impl MatchedSkill {
     fn new(rank: usize, request: &str, decision: &Decision, details: &MatchDetails) -> Self {
         let tier = match decision.outcome {
-            Outcome::Given(..) | Outcome::Known => Tier::Full,
-            Outcome::NoRoom(_)
-            | Outcome::Later
-            | Outcome::Suggested
-            | Outcome::Named
-            | Outcome::Failed(_) => Tier::Registry,
+            SkillOutcome::Given(..) | SkillOutcome::Known => Tier::Full,
+            SkillOutcome::NoRoom(_)
+            | SkillOutcome::Later
+            | SkillOutcome::Suggested
+            | SkillOutcome::Named
+            | SkillOutcome::Failed(_) => Tier::Registry,
         };
         let quote = details
             .position

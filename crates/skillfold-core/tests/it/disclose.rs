@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{
-    Breadcrumb, Fallback, Memory, Mode, NoMemory, Outcome, Style, Tier, Unit, turn,
+    Breadcrumb, Fallback, Memory, Mode, NoMemory, SkillOutcome, Style, Tier, Unit, turn,
 };
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{
@@ -16,7 +16,7 @@ use skillfold_core::source::{
 };
 use skillfold_core::{
     Budget, Catalog, CatalogOptions, Error, Limits, LoadOptions, Loader, Matcher, MemorySource,
-    Policy, Root, Scope, Session, Source,
+    Policy, Root, Scope, SessionState, Source,
 };
 use skillfold_testkit::far_future;
 
@@ -265,7 +265,7 @@ fn multiple_skills_matched_respects_max_limit() {
     let given = turn
         .decisions
         .iter()
-        .filter(|one| matches!(one.outcome, Outcome::Given(..)));
+        .filter(|one| matches!(one.outcome, SkillOutcome::Given(..)));
     assert_eq!((given.count(), turn.decisions.len()), (3, 12));
     let text = turn.text.unwrap();
     assert!(
@@ -285,7 +285,7 @@ fn body_is_given_whole_or_not_at_all() {
     let policy = policy(Mode::Triggered, Style::Markdown).with_bodies(Budget::tokens(300));
     let turn = say(&catalog, &policy, "a word");
     let text = turn.text.unwrap();
-    assert!(matches!(turn.decisions[0].outcome, Outcome::NoRoom(_)));
+    assert!(matches!(turn.decisions[0].outcome, SkillOutcome::NoRoom(_)));
     assert!(
         text.contains("# b-short\nShort.\n") && !text.contains("A long sentence"),
         "{text}"
@@ -394,8 +394,8 @@ fn names_of_matched_skills_are_logged_and_no_text() {
 }
 
 /// Returns a conversation that has the instructions of some skills.
-fn having(catalog: &Catalog, ids: &[&str]) -> Session {
-    let mut session = Session::default();
+fn having(catalog: &Catalog, ids: &[&str]) -> SessionState {
+    let mut session = SessionState::default();
     let loader = Loader::new(LoadOptions::default(), far_future);
     for id in ids {
         session
@@ -474,7 +474,7 @@ fn what_the_model_has_is_not_repeated() {
     let (catalog, known) = (greeters(), having(&greeters(), &["hello-extended"]));
     let turn = say_to(&catalog, &policy, "Say bonjour", &known);
     assert_eq!(turn.text, None);
-    assert!(matches!(turn.decisions[0].outcome, Outcome::Known));
+    assert!(matches!(turn.decisions[0].outcome, SkillOutcome::Known));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use skillfold_core::disclose::{Mode, Style};
 use skillfold_core::explain::{Explanation, UnmatchedSkill};
 use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, LoadOptions, Loader, Matcher, MemorySource, Policy,
-    Root, Scope, Session,
+    Root, Scope, SessionState,
 };
 use skillfold_testkit::far_future;
 
@@ -40,7 +40,7 @@ fn catalog() -> Catalog {
 
 fn why(policy: &Policy, message: &str, ids: &[&str]) -> Explanation {
     let loader = Loader::new(LoadOptions::default(), far_future);
-    let session = Session::new(ContextLifetime::History);
+    let session = SessionState::new(ContextLifetime::History);
     let explained = session.why(&Matcher::new(&catalog()), &loader, policy, message, ids);
     explained.unwrap()
 }
@@ -130,7 +130,7 @@ fn tokens_of_what_is_not_given_are_counted_too() {
 fn what_a_conversation_may_not_see_is_a_reason() {
     let catalog = catalog();
     let loader = Loader::new(LoadOptions::default(), far_future);
-    let whole = Session::new(ContextLifetime::History);
+    let whole = SessionState::new(ContextLifetime::History);
     let session = whole.child(&catalog, ["mail"]).unwrap();
     let matcher = Matcher::new(&catalog);
     let policy = Policy::default();
@@ -152,7 +152,7 @@ fn absent(frontmatter: &str, message: &str) -> UnmatchedSkill {
     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let loader = Loader::new(LoadOptions::default(), far_future);
     let (matcher, policy) = (Matcher::new(&catalog), Policy::default());
-    let session = Session::new(ContextLifetime::History);
+    let session = SessionState::new(ContextLifetime::History);
     let explained = session.why(&matcher, &loader, &policy, message, &["one"]);
     explained.unwrap().unmatched.remove(0)
 }
@@ -197,7 +197,7 @@ fn tokens_are_counted_alike_whatever_the_outcome() {
         let root = Root::new(Scope::User, "mine", MemorySource::new(files));
         let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
         let loader = Loader::new(LoadOptions::default(), far_future);
-        let session = Session::new(ContextLifetime::History);
+        let session = SessionState::new(ContextLifetime::History);
         let matcher = Matcher::new(&catalog);
         let explained = session
             .why(&matcher, &loader, &policy, "both", &[])

@@ -4,7 +4,7 @@ use skillfold_core::bind::Visibility;
 use skillfold_core::disclose::{Feedback, Mode};
 use skillfold_core::{
     Agent, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader, Matcher,
-    MemorySource, Policy, Root, Scope, Session,
+    MemorySource, Policy, Root, Scope, SessionState,
 };
 use skillfold_testkit::far_future;
 
@@ -37,18 +37,18 @@ fn small() -> World {
 }
 
 impl World {
-    fn say(&self, session: &mut Session, message: &str) {
+    fn say(&self, session: &mut SessionState, message: &str) {
         session.turn(&self.matcher, &self.loader, &self.policy, message);
     }
 
-    fn load(&self, session: &mut Session, id: &str) {
+    fn load(&self, session: &mut SessionState, id: &str) {
         let catalog = self.matcher.catalog();
         let loaded = session.load(catalog, &self.loader, &self.policy, id, "");
         loaded.unwrap();
     }
 
     /// Returns what is logged where the same is said of skills.
-    fn outcome(&self, session: &Session, ids: &[&str], feedback: Feedback) -> String {
+    fn outcome(&self, session: &SessionState, ids: &[&str], feedback: Feedback) -> String {
         let log = Log::default();
         tracing::subscriber::with_default(log.clone(), || {
             for id in ids {
@@ -64,7 +64,7 @@ impl World {
 #[test]
 fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
     let world = small();
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "gammaword of a secret");
     world.say(&mut session, "all, and $beta");
     world.load(&mut session, "gamma");
@@ -81,7 +81,7 @@ fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
 #[test]
 fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
     let world = small();
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     let mut said = world.outcome(&session, &["alpha"], Feedback::Missed);
     session.listing(world.matcher.catalog(), &world.policy);
     said += "\n";
@@ -93,7 +93,7 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
         .with_skills(["beta"])
         .with_visibility(Visibility::All);
     let seen = world.matcher.catalog().view_for(&agent);
-    let session = Session::for_agent(ContextLifetime::History, &seen);
+    let session = SessionState::for_agent(ContextLifetime::History, &seen);
     said += "\n";
     said += &world.outcome(&session, &["beta"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"
@@ -108,7 +108,7 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
 fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
     let world = small();
     let catalog = world.matcher.catalog();
-    let session = Session::new(ContextLifetime::History);
+    let session = SessionState::new(ContextLifetime::History);
     let error = session.record_feedback(catalog, "alpah", Feedback::Used);
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -129,17 +129,17 @@ fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
 #[test]
 fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
     let world = small();
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
     // It is given again, which is no new choice.
     world.say(&mut session, "and now?");
     let written = serde_json::to_string(&session).unwrap();
-    let session: Session = serde_json::from_str(&written).unwrap();
+    let session: SessionState = serde_json::from_str(&written).unwrap();
     let empty = self::world(&[]);
     let said = empty.outcome(&session, &["alpha"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"INFO message=feedback on a skill skill="alpha" feedback="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
     let old = r#"{"format":1,"lifetime":"history","turn":3,"spent":0,"skills":{},"visible":null}"#;
-    let old: Session = serde_json::from_str(old).unwrap();
+    let old: SessionState = serde_json::from_str(old).unwrap();
     assert_eq!(old.turns(), 3);
 }
 
@@ -150,8 +150,8 @@ fn what_a_conversation_remembers_of_choices_is_bounded() {
         policy: Policy::default().with_mode(Mode::Triggered),
         ..world(&names)
     };
-    let mut session = Session::new(ContextLifetime::History);
-    let count = |session: &Session| {
+    let mut session = SessionState::new(ContextLifetime::History);
+    let count = |session: &SessionState| {
         let written = serde_json::to_value(session).unwrap();
         written["chosen"].as_object().unwrap().len()
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use skillfold_core::load::Digest;
 use skillfold_core::search::{
-    CorpusStatistics, Document, DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, Query,
-    SearchCoverage, SearchIndex,
+    CorpusStatistics, DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, Query,
+    SearchCoverage, SearchDocument, SearchIndex,
 };
 use skillfold_core::{Catalog, CatalogOptions, Error, MemorySource, Root, Scope};
 
@@ -158,7 +158,7 @@ impl Embedder for Vehicles {
         "vehicles-1"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         let has = |text: &str, words: [&str; 2]| {
             let text = text.to_lowercase();
             f32::from(u8::from(words.iter().any(|word| text.contains(word))))
@@ -182,7 +182,7 @@ impl Embedder for Lost {
         "lost"
     }
 
-    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         Err(Error::not_found("model"))
     }
 }
@@ -258,9 +258,9 @@ impl Embedder for Batches {
         "batches"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         self.0.lock().unwrap().push(texts.len());
-        Vehicles.embed(texts)
+        Vehicles.embed_documents(texts)
     }
 }
 
@@ -292,9 +292,9 @@ impl Embedder for Flaky {
         "flaky"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         if self.0.load(std::sync::atomic::Ordering::Relaxed) {
-            return Vehicles.embed(texts);
+            return Vehicles.embed_documents(texts);
         }
         Err(Error::not_found("model"))
     }
@@ -317,7 +317,7 @@ fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
 #[test]
 fn meaning_is_written_down_with_a_document() {
     let with = document("a", "b", "c").with_embedding(QuantizedVector::new(&[1.0, -0.5]));
-    let read = Document::from_bytes(&with.to_bytes()).unwrap();
+    let read = SearchDocument::from_bytes(&with.to_bytes()).unwrap();
     assert_eq!(read.embedding(), with.embedding());
     assert!(read.embedding().is_some());
 }
@@ -328,7 +328,7 @@ fn documents_of_one_version_are_the_same_bytes() {
     let text =
         "# Forms\nUse when someone fills in `getUserName`, naïve 天气.\n```sh\nrun it\n```\n";
     let bytes = document("pdf-forms", "Fills in forms. Not for letters.", text).to_bytes();
-    let made = format!("{} {}", Document::VERSION, Digest::sha256(&bytes));
+    let made = format!("{} {}", SearchDocument::VERSION, Digest::sha256(&bytes));
     insta::assert_snapshot!(made, @"2 sha256:de0773a072cf3bd5ebf888e8a8b8716972709bb743617b719b4a4d1952f39a3d");
 }
 
@@ -373,7 +373,7 @@ fn statistics_are_read_as_they_were_written() {
     assert_eq!(statistics, CorpusStatistics::default());
 }
 
-fn document(name: &str, description: &str, body: &str) -> Document {
+fn document(name: &str, description: &str, body: &str) -> SearchDocument {
     DocumentBuilder::new().from_texts(
         &DocumentTexts::default()
             .with_name(name)
@@ -455,12 +455,12 @@ proptest! {
     #[test]
     fn a_document_is_read_as_it_was_written(name in "[a-z-]{1,20}", description in "\\PC{0,80}", body in "\\PC{0,200}") {
         let document = document(&name, &description, &body);
-        prop_assert_eq!(Document::from_bytes(&document.to_bytes()), Some(document));
+        prop_assert_eq!(SearchDocument::from_bytes(&document.to_bytes()), Some(document));
     }
 
     #[test]
     fn bytes_that_are_no_document_are_nothing_and_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        if let Some(document) = Document::from_bytes(&bytes) {
+        if let Some(document) = SearchDocument::from_bytes(&bytes) {
             prop_assert_eq!(document.to_bytes(), bytes);
         }
     }

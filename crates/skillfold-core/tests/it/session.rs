@@ -2,10 +2,10 @@
 
 use skillfold_core::bind::Visibility;
 use skillfold_core::choose::Signal;
-use skillfold_core::disclose::{Mode, Outcome, Style, Tier};
+use skillfold_core::disclose::{Mode, SkillOutcome, Style, Tier};
 use skillfold_core::{
     Agent, Budget, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader,
-    Matcher, MemorySource, Policy, Root, Scope, Session,
+    Matcher, MemorySource, Policy, Root, Scope, SessionState,
 };
 use skillfold_testkit::far_future;
 
@@ -34,7 +34,7 @@ fn world(mode: Mode) -> World {
 }
 
 impl World {
-    fn say(&self, session: &mut Session, message: &str) -> Option<String> {
+    fn say(&self, session: &mut SessionState, message: &str) -> Option<String> {
         let turn = session.turn(&self.matcher, &self.loader, &self.policy, message);
         turn.text
     }
@@ -43,7 +43,7 @@ impl World {
 #[test]
 fn body_in_the_history_is_not_repeated() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     assert!(
         world
             .say(&mut session, "alphaword")
@@ -59,7 +59,7 @@ fn body_in_the_history_is_not_repeated() {
 #[test]
 fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
     let world = world(Mode::Triggered);
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     let mut has = |message: &str| {
         let text = world.say(&mut session, message).unwrap_or_default();
         text.contains("Do alpha.")
@@ -71,19 +71,19 @@ fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
 #[test]
 fn body_that_a_model_loaded_itself_is_not_repeated_where_the_host_drops_the_rest() {
     let world = world(Mode::Triggered);
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     let catalog = world.matcher.catalog().clone();
     world.say(&mut session, "alphaword");
     let loaded = session.load(&catalog, &world.loader, &world.policy, "alpha", "");
     assert!(loaded.is_ok());
-    let says = |session: &mut Session, message: &str| {
+    let says = |session: &mut SessionState, message: &str| {
         let text = world.say(session, message).unwrap_or_default();
         text.contains("Do alpha.")
     };
     assert!(!says(&mut session, "alphaword"));
     assert!(!says(&mut session, "x"));
     let written = serde_json::to_string(&session).unwrap();
-    let mut session: Session = serde_json::from_str(&written).unwrap();
+    let mut session: SessionState = serde_json::from_str(&written).unwrap();
     assert!(!says(&mut session, "alphaword"));
     // A compaction drops the answer of the tool too; what it gives again is dropped like the text of a turn.
     let budget = Budget::tokens(1_000);
@@ -106,7 +106,7 @@ fn changed_body_is_given_again() {
     let catalog = told.discover(NOW);
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::default();
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     let matcher = Matcher::new(&catalog);
     let mut say = |matcher: &Matcher| session.turn(matcher, &loader, &policy, "alphaword").text;
     assert!(say(&matcher).unwrap().contains("Old."));
@@ -119,7 +119,7 @@ fn changed_body_is_given_again() {
 #[test]
 fn explicit_load_always_gives_the_whole_body() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
     let catalog = world.matcher.catalog();
     let text = session
@@ -133,17 +133,17 @@ fn explicit_load_always_gives_the_whole_body() {
 fn skill_that_was_used_last_comes_first() {
     let mut world = world(Mode::Triggered);
     world.policy.max_skills = 1;
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     world.say(&mut session, "gammaword");
     let turn = session.turn(&world.matcher, &world.loader, &world.policy, "all");
     assert_eq!(&*turn.decisions[0].id, "gamma");
-    assert!(matches!(turn.decisions[1].outcome, Outcome::Later));
+    assert!(matches!(turn.decisions[1].outcome, SkillOutcome::Later));
 }
 
 #[test]
 fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     for message in ["alphaword", "betaword", "gammaword", "alphaword"] {
         world.say(&mut session, message);
     }
@@ -176,7 +176,7 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
 #[test]
 fn child_is_narrowed_and_never_widened() {
     let world = world(Mode::Triggered);
-    let parent = Session::new(ContextLifetime::History);
+    let parent = SessionState::new(ContextLifetime::History);
     let catalog = world.matcher.catalog();
     let child = parent.child(catalog, ["Alpha", "beta"]).unwrap();
     let outside = child.child(catalog, ["beta", "gamma"]).unwrap_err();
@@ -204,11 +204,11 @@ fn child_is_narrowed_and_never_widened() {
 fn session_is_written_down_and_taken_up_again() {
     let world = world(Mode::Hybrid);
     let catalog = world.matcher.catalog();
-    let whole = Session::new(ContextLifetime::History);
+    let whole = SessionState::new(ContextLifetime::History);
     let mut session = whole.child(catalog, ["alpha", "beta"]).unwrap();
     world.say(&mut session, "alphaword");
     let written = serde_json::to_string(&session).unwrap();
-    let mut again: Session = serde_json::from_str(&written).unwrap();
+    let mut again: SessionState = serde_json::from_str(&written).unwrap();
     assert_eq!(again, session);
     assert_eq!(world.say(&mut again, "alphaword"), None);
 }
@@ -216,7 +216,7 @@ fn session_is_written_down_and_taken_up_again() {
 #[test]
 fn listing_is_the_same_bytes_in_every_turn() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     let catalog = world.matcher.catalog().clone();
     let first = session.listing(&catalog, &world.policy);
     for number in 0..1_000 {
@@ -229,7 +229,7 @@ fn listing_is_the_same_bytes_in_every_turn() {
 #[test]
 fn earlier_skill_is_told_from_one_that_matches() {
     let world = world(Mode::Triggered);
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
     let turn = session.turn(&world.matcher, &world.loader, &world.policy, "betaword");
     let signals: Vec<_> = turn.decisions.iter().map(|one| one.signal).collect();
@@ -239,11 +239,11 @@ fn earlier_skill_is_told_from_one_that_matches() {
 #[test]
 fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
     let mut written = serde_json::to_value(&session).unwrap();
     written["visible"] = serde_json::json!(["beta"]);
-    let mut narrowed: Session = serde_json::from_value(written).unwrap();
+    let mut narrowed: SessionState = serde_json::from_value(written).unwrap();
     let catalog = world.matcher.catalog().clone();
     let again = narrowed.after_compaction(
         &catalog,
@@ -252,7 +252,10 @@ fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
         Budget::tokens(1_000),
     );
     assert_eq!(again.text, None);
-    assert!(matches!(again.decisions[0].outcome, Outcome::Failed(_)));
+    assert!(matches!(
+        again.decisions[0].outcome,
+        SkillOutcome::Failed(_)
+    ));
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
     );
     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let loader = Loader::new(LoadOptions::default(), far_future);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     for id in ["deploy", "deplo"] {
         let error = session
             .load(&catalog, &loader, &Policy::default(), id, "")
@@ -281,7 +284,7 @@ fn hostile_numbers_of_a_written_session_harm_nothing() {
         r#"{{"format":1,"lifetime":"history","turn":{0},"spent":{0},"skills":{{}},"visible":null}}"#,
         u64::MAX
     );
-    let mut session: Session = serde_json::from_str(&text).unwrap();
+    let mut session: SessionState = serde_json::from_str(&text).unwrap();
     let world = world(Mode::Hybrid);
     assert!(world.say(&mut session, "alphaword").is_some());
     assert_eq!(session.tokens_spent(), u64::MAX);
@@ -296,7 +299,7 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
     let (matcher, policy) = (Matcher::new(&catalog), Policy::triggered());
     let loader = Loader::new(LoadOptions::default(), far_future);
     for lives in [ContextLifetime::History, ContextLifetime::Transient] {
-        let mut session = Session::new(lives);
+        let mut session = SessionState::new(lives);
         let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
         assert_eq!(greet.unwrap().text(), "Greet Alice.\n");
         let budget = Budget::tokens(1_000);
@@ -332,7 +335,7 @@ fn reload_announces_only_the_difference() {
     let mut all = String::new();
     for style in Style::ALL {
         let policy = Policy::default().with_style(style);
-        let mut session = Session::new(ContextLifetime::History);
+        let mut session = SessionState::new(ContextLifetime::History);
         let listing = session.listing(&before, &policy);
         assert_eq!(session.turn(&old, &loader, &policy, "x").text, None);
         let turn = session.turn(&new, &loader, &policy, "x");
@@ -348,7 +351,7 @@ fn reload_announces_only_the_difference() {
         // It is said once, and the listing is as it was.
         assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
         assert_eq!(
-            Session::new(ContextLifetime::History).listing(&before, &policy),
+            SessionState::new(ContextLifetime::History).listing(&before, &policy),
             listing
         );
     }
@@ -360,7 +363,7 @@ fn difference_is_told_in_every_call_where_the_host_drops_it() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     session.listing(&before, &policy);
     for _ in 0..3 {
         let text = session.turn(&new, &loader, &policy, "x").text.unwrap();
@@ -375,7 +378,7 @@ fn difference_is_told_only_of_what_may_be_seen() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::catalog(Budget::characters(8_000));
-    let whole = Session::new(ContextLifetime::History);
+    let whole = SessionState::new(ContextLifetime::History);
     let mut session = whole.child(&before, ["beta", "gamma"]).unwrap();
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
@@ -411,7 +414,7 @@ fn difference_of_everything_stays_within_the_budget() {
     let after = told.refresh(&before, NOW).catalog;
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
     let text = turn.text.unwrap();
@@ -445,7 +448,7 @@ fn what_is_gone_is_told_of_before_what_is_new() {
     let after = told.refresh(&before, NOW).catalog;
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
     assert!(turn.text.unwrap().contains("zeta"));
@@ -457,7 +460,7 @@ fn difference_is_told_again_after_compaction() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let first = session.turn(&new, &loader, &policy, "x").text.unwrap();
     assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
@@ -473,7 +476,7 @@ fn difference_without_room_for_a_word_is_no_text() {
     let new = Matcher::new(&after);
     for limit in 0..10 {
         let policy = Policy::hybrid(Budget::characters(limit));
-        let mut session = Session::new(ContextLifetime::History);
+        let mut session = SessionState::new(ContextLifetime::History);
         session.listing(&before, &policy);
         assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
     }
@@ -482,7 +485,7 @@ fn difference_without_room_for_a_word_is_no_text() {
 #[test]
 fn preview_remembers_nothing() {
     let world = world(Mode::Hybrid);
-    let session = Session::new(ContextLifetime::History);
+    let session = SessionState::new(ContextLifetime::History);
     let before = session.clone();
     let turn = session.preview(&world.matcher, &world.loader, &world.policy, "alphaword");
     assert!(turn.text.is_some());
@@ -497,7 +500,7 @@ fn agent_has_conversations_of_what_it_sees() {
         .with_skills(["beta"])
         .with_visibility(Visibility::Used);
     let seen = catalog.view_for(&clerk);
-    let mut session = Session::for_agent(ContextLifetime::History, &seen);
+    let mut session = SessionState::for_agent(ContextLifetime::History, &seen);
     assert_eq!(session.listing(catalog, &world.policy).skills, 1);
     // What it uses stands in the text that it begins with, and what it does not see is not there.
     assert_eq!(world.say(&mut session, "alphaword betaword"), None);
@@ -507,6 +510,6 @@ fn agent_has_conversations_of_what_it_sees() {
     let again = session.after_compaction(catalog, &world.loader, &world.policy, budget);
     assert_eq!((again.text, again.decisions.len()), (None, 0));
     let free = catalog.view_for(&Agent::new("free"));
-    let mut session = Session::for_agent(ContextLifetime::History, &free);
+    let mut session = SessionState::for_agent(ContextLifetime::History, &free);
     assert_eq!(session.listing(catalog, &world.policy).skills, 3);
 }

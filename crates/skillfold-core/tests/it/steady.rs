@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use skillfold_core::disclose::Style;
 use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, FsSource, LoadOptions, Loader, Matcher, Policy, Root,
-    Scope, Session,
+    Scope, SessionState,
 };
 use skillfold_testkit::{far_future, write};
 
@@ -38,7 +38,7 @@ fn told(order: &[usize], style: Style) -> String {
         Matcher::new(&catalog),
         Loader::new(LoadOptions::default(), far_future),
     );
-    let mut session = Session::new(ContextLifetime::Transient);
+    let mut session = SessionState::new(ContextLifetime::Transient);
     let mut all = session.listing(&catalog, &policy).text;
     for message in ["both", "word3 and word1", "what can you do?", "nothing"] {
         let turn = session.turn(&matcher, &loader, &policy, message);

@@ -8,7 +8,7 @@ use skillfold_core::disclose::{Decision, Fallback, Mode, Style, SuggestionThresh
 use skillfold_core::search::{SearchCoverage, SearchIndex};
 use skillfold_core::{
     Budget, Catalog, CatalogOptions, ContextLifetime, Entry, LoadOptions, Loader, Matcher,
-    MemorySource, Policy, Root, Scope, Session,
+    MemorySource, Policy, Root, Scope, SessionState,
 };
 use skillfold_testkit::far_future;
 
@@ -56,7 +56,7 @@ fn triggered() -> Policy {
 }
 
 fn say(found: &'static [(&'static str, f32)], policy: &Policy, message: &str) -> Turn {
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     session.turn(&matcher(found), &loader(), policy, message)
 }
 
@@ -84,7 +84,7 @@ fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
             .to_owned();
         assert!(kept.ends_with(&format!("{space}pdf")), "{kept:?}");
         let matcher = Matcher::new(&catalog).with_finder(Arc::new(Fixed(&[("tool", 0.9)])));
-        let mut session = Session::new(ContextLifetime::History);
+        let mut session = SessionState::new(ContextLifetime::History);
         let turn = session.turn(&matcher, &loader(), &triggered(), "pdf");
         assert_eq!(decided(&turn), ["tool search given"], "{space:?}");
         assert_eq!(&*turn.decisions[0].evidence, "pdf");
@@ -154,7 +154,7 @@ fn finder_cannot_bring_what_a_conversation_may_not_see() {
     let found = &[("deploy", 0.9), ("nothing", 0.9), ("invoices", 0.9)];
     let turn = say(found, &triggered(), "Deploy to our customers");
     assert_eq!(decided(&turn), ["invoices search given"]);
-    let child = Session::new(ContextLifetime::History).child(&catalog(), ["letters"]);
+    let child = SessionState::new(ContextLifetime::History).child(&catalog(), ["letters"]);
     let turn = child
         .unwrap()
         .turn(&matcher(found), &loader(), &triggered(), "Deploy");
@@ -167,7 +167,7 @@ fn model_with_a_whole_listing_is_not_shown_a_line_again() {
     let found = &[("invoices", 0.4), ("letters", 0.3)];
     let told = |catalog_budget| {
         let policy = Policy::hybrid(catalog_budget).with_style(Style::Bullets);
-        let mut session = Session::new(ContextLifetime::History);
+        let mut session = SessionState::new(ContextLifetime::History);
         session.listing(&catalog(), &policy);
         let turn = session.turn(&matcher(found), &loader(), &policy, "Bill our customers");
         (decided(&turn).join(", "), turn.text.is_some())
@@ -180,7 +180,7 @@ fn model_with_a_whole_listing_is_not_shown_a_line_again() {
 #[test]
 fn skill_that_was_given_is_neither_given_nor_shown_again() {
     let matcher = matcher(&[("invoices", 0.9)]);
-    let mut session = Session::new(ContextLifetime::History);
+    let mut session = SessionState::new(ContextLifetime::History);
     let mut say = |policy: &Policy| {
         let turn = session.turn(&matcher, &loader(), policy, "Bill our customers");
         decided(&turn).join(", ")
@@ -241,7 +241,7 @@ fn mode_without_matching_does_not_search() {
 
 #[test]
 fn why_says_how_likely_a_skill_was() {
-    let session = Session::new(ContextLifetime::History);
+    let session = SessionState::new(ContextLifetime::History);
     let why = session.why(
         &matcher(&[("invoices", 0.9), ("letters", 0.1)]),
         &loader(),

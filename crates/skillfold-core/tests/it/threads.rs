@@ -6,7 +6,7 @@ use skillfold_core::load::LoadedText;
 use skillfold_core::search::SearchIndex;
 use skillfold_core::{
     Agent, Catalog, Diagnostic, Entry, Error, FsSource, Instructions, Loader, Manifest, Matcher,
-    MemorySource, Policy, Root, Session,
+    MemorySource, Policy, Root, SessionState,
 };
 
 const fn is_shared<T: Send + Sync>() {}
@@ -27,7 +27,7 @@ const _: () = {
     is_shared::<Policy>();
     is_shared::<Root>();
     is_shared::<SearchIndex>();
-    is_shared::<Session>();
+    is_shared::<SessionState>();
     is_shared::<SkillHandle>();
     is_shared::<Turn>();
 };

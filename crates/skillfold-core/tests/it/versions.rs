@@ -3,7 +3,7 @@
 use skillfold_core::catalog::{MismatchPolicy, Status, Versions};
 use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, LoadOptions, Loader, MemorySource, Policy, Refusal,
-    Root, Scope, Session,
+    Root, Scope, SessionState,
 };
 use skillfold_testkit::far_future;
 
@@ -198,7 +198,7 @@ fn change_of_a_version_is_a_change_although_no_file_changed() {
 fn conversation_goes_without_the_skills_that_are_hidden_from_it() {
     let catalog = catalog("skillfold *", Versions::default(), MismatchPolicy::Warn);
     let loader = Loader::new(LoadOptions::default(), far_future);
-    let mut session = Session::new(ContextLifetime::History).without(["pdf".into()]);
+    let mut session = SessionState::new(ContextLifetime::History).without(["pdf".into()]);
     assert!(session.is_restricted());
     let policy = Policy::default();
     assert!(!session.listing(&catalog, &policy).text.contains("pdf"));
@@ -208,11 +208,11 @@ fn conversation_goes_without_the_skills_that_are_hidden_from_it() {
     assert_eq!(error.to_string(), "There is no skill `pdf`");
     assert!(session.child(&catalog, ["pdf"]).is_err());
     let saved = serde_json::to_string(&session).unwrap();
-    let resumed: Session = serde_json::from_str(&saved).unwrap();
+    let resumed: SessionState = serde_json::from_str(&saved).unwrap();
     assert_eq!(resumed.hidden().collect::<Vec<_>>(), ["pdf"]);
     // A conversation of an earlier version has none.
     let earlier = saved.replace(",\"hidden\":[\"pdf\"]", "");
     assert_ne!(earlier, saved);
-    let earlier: Session = serde_json::from_str(&earlier).unwrap();
+    let earlier: SessionState = serde_json::from_str(&earlier).unwrap();
     assert!(!earlier.is_restricted());
 }

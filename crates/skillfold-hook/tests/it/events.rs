@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use skillfold::Environment;
-use skillfold_hook::{Event, HookClient};
+use skillfold_hook::{HookClient, HookEvent};
 
 use crate::support::User;
 
@@ -101,7 +101,7 @@ fn clients_are_recognised_by_fields_and_variables() {
         let environment = variables
             .iter()
             .fold(environment, |it, name| it.variable(*name, "/set"));
-        let event = Event::parse(event.to_string().as_bytes(), None, &environment).unwrap();
+        let event = HookEvent::parse(event.to_string().as_bytes(), None, &environment).unwrap();
         assert_eq!(event.client, client);
         assert!(event.conversation.is_some(), "{client}");
         assert!(event.directory.is_some(), "{client}");
@@ -147,7 +147,7 @@ fn text_in_other_encodings_is_read() {
         [0xfe, 0xff].into_iter().chain(big).collect(),
     ];
     for bytes in texts {
-        let event = Event::parse(&bytes, None, &Environment::new("/nowhere")).unwrap();
+        let event = HookEvent::parse(&bytes, None, &Environment::new("/nowhere")).unwrap();
         assert_eq!(
             event.kind,
             skillfold_hook::EventKind::Prompt {

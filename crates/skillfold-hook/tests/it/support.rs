@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use skillfold::core::Error;
 use skillfold::{Environment, Host, Skills, conversation::Conversations};
-use skillfold_hook::{AnswerClaim, Event, Hook, HookClient};
+use skillfold_hook::{AnswerClaim, Hook, HookClient, HookEvent};
 use tempfile::TempDir;
 
 pub(crate) struct User {
@@ -77,9 +77,8 @@ impl User {
     fn skills(&self) -> Result<Skills, Error> {
         let host = Host::new(self.environment());
         let settings = self.settings.iter();
-        settings
-            .fold(host, |host, (key, value)| host.set(*key, *value))
-            .discover()
+        let host = settings.fold(host, |host, (key, value)| host.set(*key, *value));
+        Ok(host.discover()?.skills)
     }
 
     /// Sends an event a minute after the last one, and returns what the hook prints.
@@ -106,7 +105,7 @@ impl User {
         claim: AnswerClaim,
     ) -> Option<String> {
         let environment = self.environment();
-        let event = Event::parse(event.to_string().as_bytes(), Some(client), &environment);
+        let event = HookEvent::parse(event.to_string().as_bytes(), Some(client), &environment);
         let hook = Hook::new(Conversations::of_user(&environment)).with_claim(claim);
         let answer = hook.answer(&event?, self.now, || self.skills());
         let folder = self.folder.path().to_string_lossy();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use skillfold_core::Error;
-use skillfold_core::search::{Document, Query};
+use skillfold_core::search::{Query, SearchDocument};
 use tantivy::{DocAddress, TantivyError};
 
 use crate::disk::files::{IndexFiles, writer_lock};
@@ -179,7 +179,7 @@ impl DiskIndex {
         skills: impl IntoIterator<Item = (DocumentKey, D)>,
     ) -> Result<SyncReport, Error>
     where
-        D: FnOnce() -> Option<Document>,
+        D: FnOnce() -> Option<SearchDocument>,
     {
         let to_error = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
         create_owned_folder(&self.folder).map_err(to_error)?;
@@ -332,7 +332,7 @@ impl DiskIndex {
         skills: impl IntoIterator<Item = (DocumentKey, D)>,
     ) -> Result<SyncReport, TantivyError>
     where
-        D: FnOnce() -> Option<Document>,
+        D: FnOnce() -> Option<SearchDocument>,
     {
         let mut synced = SyncReport::new(SyncWriter::This);
         let opened = match self.state() {
@@ -444,14 +444,14 @@ fn to_io_error(error: TantivyError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
+    use skillfold_core::search::{DocumentBuilder, DocumentTexts, Query, SearchDocument};
 
     use super::{DiskIndex, DocumentKey, State};
 
     /// The number of the error of a disk that cannot read a block.
     const EIO: i32 = 5;
 
-    fn document(number: u8) -> Document {
+    fn document(number: u8) -> SearchDocument {
         let texts = DocumentTexts::default().with_description("Fills in forms");
         DocumentBuilder::new().from_texts(&texts.with_name(&format!("pdf-{number}")))
     }

@@ -1,4 +1,4 @@
-//! Document keys.
+//! SearchDocument keys.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The Tantivy schema.
 
-use skillfold_core::search::Document;
+use skillfold_core::search::SearchDocument;
 use tantivy::index::IndexSettings;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::schema::{
@@ -61,7 +61,11 @@ pub(super) fn settings() -> IndexSettings {
 
 impl Fields {
     /// Builds the engine document for a document and its key.
-    pub(super) fn build_record(&self, key: DocumentKey, document: &Document) -> TantivyDocument {
+    pub(super) fn build_record(
+        &self,
+        key: DocumentKey,
+        document: &SearchDocument,
+    ) -> TantivyDocument {
         let mut record = TantivyDocument::default();
         record.add_text(self.terms, token::encode_terms(document));
         record.add_bytes(self.key, &key.bytes());
@@ -84,7 +88,7 @@ impl Fields {
 }
 
 /// A document from the store, or `None` if its bytes are not valid.
-pub(super) struct StoredDocument(pub(super) Option<Document>);
+pub(super) struct StoredDocument(pub(super) Option<SearchDocument>);
 
 impl DocumentDeserialize for StoredDocument {
     fn deserialize<'de, D>(mut record: D) -> Result<Self, DeserializeError>
@@ -93,7 +97,7 @@ impl DocumentDeserialize for StoredDocument {
     {
         let value = record.next_field::<OwnedValue>()?;
         Ok(Self(match value {
-            Some((_, OwnedValue::Bytes(bytes))) => Document::from_bytes(&bytes),
+            Some((_, OwnedValue::Bytes(bytes))) => SearchDocument::from_bytes(&bytes),
             _ => None,
         }))
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use skillfold_core::search::{Document, Query, WeightedQuery};
+use skillfold_core::search::{Query, SearchDocument, WeightedQuery};
 use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery, Weight};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Score, TantivyError};
@@ -55,7 +55,7 @@ impl OpenIndex {
         catch_engine_panic(resolve, |resolve| {
             let weighted = self.weigh(query)?;
             let found = self.find_best(&weighted, resolve)?;
-            let mut documents: Vec<(T, Document)> = Vec::with_capacity(found.len());
+            let mut documents: Vec<(T, SearchDocument)> = Vec::with_capacity(found.len());
             for candidate in found {
                 let StoredDocument(document) = self.searcher.doc(candidate.address)?;
                 let corrupt = || Damage::Content("A document is not what was written".into());

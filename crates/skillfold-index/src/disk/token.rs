@@ -1,6 +1,6 @@
 //! Terms as engine tokens, each repeated by its weighted frequency.
 
-use skillfold_core::search::{Document, Term};
+use skillfold_core::search::{SearchDocument, Term};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Characters of a token: enough for the 32 bits of a term, at 6 bits each.
@@ -20,7 +20,7 @@ pub(super) fn token(term: Term) -> String {
 }
 
 /// Encodes the tokens of a document and their frequencies as a text for [`RepeatTokenizer`].
-pub(super) fn encode_terms(document: &Document) -> String {
+pub(super) fn encode_terms(document: &SearchDocument) -> String {
     let mut text = String::new();
     for (term, frequency) in document.weighted_terms() {
         push_digits(&mut text, term.hash(), TOKEN_CHARS);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillfold_core::search::{CorpusStatistics, Document};
+use skillfold_core::search::{CorpusStatistics, SearchDocument};
 use tantivy::directory::error::OpenDirectoryError;
 use tantivy::index::Index;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
@@ -76,7 +76,7 @@ impl Change {
     pub(super) fn add(
         &mut self,
         key: DocumentKey,
-        document: &Document,
+        document: &SearchDocument,
     ) -> Result<(), TantivyError> {
         self.statistics.add(document);
         self.changed += 1;

@@ -80,7 +80,7 @@ impl Embedder for StaticModel {
         &self.id
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         texts.iter().map(|text| self.embed_one(text)).collect()
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use skillfold_core::ErrorKind;
-use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
+use skillfold_core::search::{DocumentBuilder, DocumentTexts, Query, SearchDocument};
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, SyncWriter, delete_unused_indexes};
 
 type Skill = (String, String);
@@ -27,7 +27,7 @@ fn key(skill: &Skill) -> DocumentKey {
     DocumentKey::new(bytes.try_into().unwrap())
 }
 
-fn document((name, description): &Skill) -> Document {
+fn document((name, description): &Skill) -> SearchDocument {
     DocumentBuilder::new().from_texts(
         &DocumentTexts::default()
             .with_name(name)

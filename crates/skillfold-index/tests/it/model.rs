@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillfold_core::search::{
-    Document, DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, SearchCoverage,
+    DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, SearchCoverage, SearchDocument,
     SearchIndex,
 };
 use skillfold_core::{Catalog, CatalogOptions, Error, ErrorKind, MemorySource, Root, Scope};
@@ -192,7 +192,7 @@ fn a_table_with_too_few_rows_or_no_numbers_is_an_error_and_no_panic() {
         let file = folder.path().join("model.safetensors");
         fs::write(file, tensor("embeddings", rows)).unwrap();
         let model = StaticModel::open(folder.path());
-        let embedded = model.and_then(|model| model.embed(&["cooks a soup"]));
+        let embedded = model.and_then(|model| model.embed_documents(&["cooks a soup"]));
         let error: Error = embedded.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
     }
@@ -230,7 +230,7 @@ fn a_model_is_named_by_the_content_of_its_files() {
 fn what_a_skill_means_is_written_down_with_it() {
     let folder = small();
     let model = StaticModel::open(folder.path()).unwrap();
-    let vectors = model.embed(&["repairs a car", "a soup"]).unwrap();
+    let vectors = model.embed_documents(&["repairs a car", "a soup"]).unwrap();
     let [repair, soup] = [0, 1].map(|at: usize| QuantizedVector::new(&vectors[at]).unwrap());
     let texts = DocumentTexts::default()
         .with_name("garage")
@@ -238,7 +238,7 @@ fn what_a_skill_means_is_written_down_with_it() {
     let document = DocumentBuilder::new()
         .from_texts(&texts)
         .with_embedding(Some(repair.clone()));
-    let read = Document::from_bytes(&document.to_bytes()).unwrap();
+    let read = SearchDocument::from_bytes(&document.to_bytes()).unwrap();
     assert_eq!(read, document);
     let meaning = read.embedding().unwrap();
     assert!(meaning.similarity(&repair) > 0.99);

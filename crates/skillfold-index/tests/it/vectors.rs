@@ -29,7 +29,7 @@ impl Embedder for Letters {
         self.id
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         self.texts.fetch_add(texts.len(), Ordering::SeqCst);
         let count = |text: &str, letter| {
             let found = text.chars().filter(|one| *one == letter).count();
@@ -52,12 +52,14 @@ fn text_that_is_known_is_not_given_to_the_model_again() {
         vectors
     };
     let first = open(&model);
-    let computed = first.embed(&["banana", "cherry"]).unwrap();
+    let computed = first.embed_documents(&["banana", "cherry"]).unwrap();
     assert_eq!(model.asked(), 2);
     first.save().unwrap();
 
     let again = open(&model);
-    let recalled = again.embed(&["banana", "cherry", "plum"]).unwrap();
+    let recalled = again
+        .embed_documents(&["banana", "cherry", "plum"])
+        .unwrap();
     assert_eq!(model.asked(), 1);
     // The direction is the same: a vector is as long as its largest part takes a byte.
     let direction = |vector: &[f32]| skillfold_core::search::QuantizedVector::new(vector).unwrap();
@@ -67,7 +69,7 @@ fn text_that_is_known_is_not_given_to_the_model_again() {
 
     // Another model's are not taken for them.
     let other = Letters::new("letters-2");
-    open(&other).embed(&["banana", "cherry"]).unwrap();
+    open(&other).embed_documents(&["banana", "cherry"]).unwrap();
     assert_eq!(other.asked(), 2);
 }
 
@@ -78,15 +80,15 @@ fn request_alone_is_not_remembered_and_what_went_is_forgotten() {
     let model = Letters::new("letters-1");
     let open = || VectorCache::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>).0;
     let first = open();
-    first.embed(&["banana", "cherry"]).unwrap();
-    first.embed(&["a request"]).unwrap();
+    first.embed_documents(&["banana", "cherry"]).unwrap();
+    first.embed_query("a request").unwrap();
     first.save().unwrap();
     model.asked();
     let second = open();
-    second.embed(&["banana", "a request"]).unwrap();
+    second.embed_documents(&["banana", "a request"]).unwrap();
     assert_eq!(model.asked(), 1);
     second.save().unwrap();
-    open().embed(&["cherry", "banana"]).unwrap();
+    open().embed_documents(&["cherry", "banana"]).unwrap();
     assert_eq!(model.asked(), 1);
 }
 
@@ -97,7 +99,7 @@ fn damaged_file_is_said_and_made_again() {
     let model = Letters::new("letters-1");
     let open = || VectorCache::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>);
     let (first, _) = open();
-    first.embed(&["banana", "cherry"]).unwrap();
+    first.embed_documents(&["banana", "cherry"]).unwrap();
     first.save().unwrap();
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::write(entry.unwrap().path(), "no vectors").unwrap();
@@ -105,7 +107,7 @@ fn damaged_file_is_said_and_made_again() {
     let (again, problem) = open();
     assert!(problem.is_some());
     model.asked();
-    again.embed(&["banana", "cherry"]).unwrap();
+    again.embed_documents(&["banana", "cherry"]).unwrap();
     assert_eq!(model.asked(), 2);
     again.save().unwrap();
     assert!(open().1.is_none());

@@ -5,7 +5,7 @@ use crate::http::token::Token;
 /// Who may send requests.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a token is required or not")]
-pub enum Access {
+pub enum HttpAccess {
     /// Clients that send the token.
     Token(Token),
     /// Everyone who reaches the address.

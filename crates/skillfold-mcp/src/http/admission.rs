@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::http::access::Access;
+use crate::http::access::HttpAccess;
 use crate::http::connections::{ConnectionSlot, ThrottledWarning};
 use crate::http::host_name::HostName;
 use crate::http::limits::HttpLimits;
@@ -41,7 +41,7 @@ const ENDED_CALL: &str = "The call took too long and was ended; a script may hav
 /// The checks on every request.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    pub(crate) access: Access,
+    pub(crate) access: HttpAccess,
     pub(crate) limits: HttpLimits,
     /// Host names that the server answers to.
     pub(crate) hosts: Vec<HostName>,
@@ -89,7 +89,7 @@ impl Admission {
         }
         // A browser sends its preflight without the token, and the response only names the headers to send.
         let is_preflight = is_preflight(request.method(), headers);
-        if let Access::Token(token) = &self.access
+        if let HttpAccess::Token(token) = &self.access
             && !is_preflight
         {
             let is_valid = |value: &HeaderValue| token.matches_header(value.as_bytes());

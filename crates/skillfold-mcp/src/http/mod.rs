@@ -46,7 +46,7 @@ use origin::Origins;
 use send_budget::SendBudget;
 use sessions::Sessions;
 
-pub use access::Access;
+pub use access::HttpAccess;
 pub use limits::HttpLimits;
 pub use token::Token;
 
@@ -60,7 +60,7 @@ pub struct HttpOptions {
     /// The address; port 0 picks a free port.
     pub address: SocketAddr,
     /// Who may send requests.
-    pub access: Access,
+    pub access: HttpAccess,
     /// Host names that clients may use for the server, besides the loopback names.
     pub hosts: Vec<String>,
     /// Origins of web pages that may send requests, besides the server's own: `https://app.example.com:443`.
@@ -71,7 +71,7 @@ pub struct HttpOptions {
 
 impl HttpOptions {
     /// Creates options without other host names or origins, and with the default limits.
-    pub fn new(address: SocketAddr, access: Access) -> Self {
+    pub fn new(address: SocketAddr, access: HttpAccess) -> Self {
         Self {
             address,
             access,
@@ -111,7 +111,7 @@ pub fn http(
     options: &HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
-    if matches!(options.access, Access::Open) && !options.address.ip().is_loopback() {
+    if matches!(options.access, HttpAccess::Open) && !options.address.ip().is_loopback() {
         let message = "Without a token the server listens on a loopback address only";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
@@ -207,10 +207,10 @@ async fn serve(
 ///
 /// ```no_run
 /// # async fn serve(server: skillfold_mcp::Server) -> std::io::Result<()> {
-/// use skillfold_mcp::{Access, HttpOptions, Token};
+/// use skillfold_mcp::{HttpAccess, HttpOptions, Token};
 ///
 /// let token = Token::new("0123456789abcdef").expect("16 characters");
-/// let options = HttpOptions::new(([127, 0, 0, 1], 8080).into(), Access::Token(token));
+/// let options = HttpOptions::new(([127, 0, 0, 1], 8080).into(), HttpAccess::Token(token));
 /// let routes = axum::Router::<()>::new().merge(skillfold_mcp::router(server, &options)?);
 /// # drop(routes);
 /// # Ok(())

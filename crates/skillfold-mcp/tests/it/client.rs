@@ -25,6 +25,7 @@ pub(crate) fn skills(tree: &str, settings: &[(&str, &str)]) -> Skills {
     host.bundled("built in", source)
         .discover()
         .expect("settings are in order")
+        .skills
 }
 
 impl Client {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skillfold::{Environment, Host};
-use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{HttpAccess, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::allocator::{held, held_by, peak};
 use crate::client::skills;
@@ -27,7 +27,7 @@ fn sessions() -> Option<usize> {
 }
 
 fn options(limits: HttpLimits) -> HttpOptions {
-    HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), Access::Open).with_limits(limits)
+    HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), HttpAccess::Open).with_limits(limits)
 }
 
 /// Bytes that a request or two may hold.
@@ -207,7 +207,7 @@ fn tool_call_that_takes_too_long_is_ended_and_not_asked_for_again() {
     let mut limits = HttpLimits::default();
     assert!(limits.call_timeout > Duration::from_secs(2 * 60));
     limits.call_timeout = Duration::from_millis(100);
-    let server = Server::new(indexed(host.discover().unwrap()), Options::default());
+    let server = Server::new(indexed(host.discover().unwrap().skills), Options::default());
     let address = start(server, options(limits));
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_skill_resource","arguments":{"skill_id":"long","path":"SKILL.md"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read_skill_resource\r\n";
@@ -220,7 +220,7 @@ fn tool_call_that_takes_too_long_is_ended_and_not_asked_for_again() {
 fn clients_without_a_token_take_no_room_from_others() {
     let mut limits = HttpLimits::default();
     (limits.connections, limits.unadmitted_connections) = (4, 8);
-    let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
+    let address = serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits);
     let host = format!("Host: {address}");
     let token = format!("Authorization: Bearer {TOKEN}");
     let honest = || post(address, &[&host, &token, FORM[0], FORM[1]], INITIALIZE);
@@ -249,7 +249,7 @@ fn clients_without_a_token_take_no_room_from_others() {
 fn connection_that_asks_nothing_it_may_ask_is_closed_soon() {
     let mut limits = HttpLimits::default();
     limits.admission_timeout = Duration::from_millis(200);
-    let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
+    let address = serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits);
     let mut silent = TcpStream::connect(address).unwrap();
     let wait = Some(Duration::from_secs(20));
     silent.set_read_timeout(wait).unwrap();
@@ -331,7 +331,7 @@ fn sessions_too_read_two_whole_files_at_once() {
         reading.fetch_sub(1, Ordering::SeqCst);
     });
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    let skills = indexed(host.discover().unwrap());
+    let skills = indexed(host.discover().unwrap().skills);
     most.store(0, Ordering::SeqCst);
     let server = Server::new(skills, Options::default());
     let address = start(server, options(HttpLimits::default()));
@@ -390,7 +390,7 @@ fn workers_stay_free_while_files_are_read() {
         drop(passed.read().unwrap());
     });
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    let skills = indexed(host.discover().unwrap());
+    let skills = indexed(host.discover().unwrap().skills);
     let address = start(
         Server::new(skills, Options::default()),
         options(HttpLimits::default()),

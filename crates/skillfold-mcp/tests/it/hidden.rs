@@ -97,7 +97,7 @@ async fn answers_to(more: &str, options: Options, (name, version): (&str, &str))
     for (key, value) in HIDING_SETTINGS {
         host = host.set(key, value);
     }
-    let skills = indexed(host.discover().unwrap());
+    let skills = indexed(host.discover().unwrap().skills);
     let client = Client::named(Server::new(skills, options), name, version).await;
     let mut answers = vec![client.instructions().unwrap()];
     for (_, method, params) in requests() {

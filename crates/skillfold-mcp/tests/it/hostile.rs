@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use skillfold_mcp::{Access, HttpLimits, Token};
+use skillfold_mcp::{HttpAccess, HttpLimits, Token};
 
 use crate::http::{INITIALIZE, TOKEN, post, serve_within};
 
@@ -16,7 +16,7 @@ fn server() -> SocketAddr {
     let mut limits = HttpLimits::default();
     (limits.body_timeout, limits.header_timeout) =
         (Duration::from_millis(200), Duration::from_millis(400));
-    serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits)
+    serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits)
 }
 
 /// Sends bytes, and returns all statuses that came back, or that the connection was closed without any.

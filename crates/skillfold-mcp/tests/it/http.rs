@@ -6,19 +6,19 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
-use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{HttpAccess, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::client::skills;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
 
-fn serve(access: Access) -> SocketAddr {
+fn serve(access: HttpAccess) -> SocketAddr {
     serve_within(access, HttpLimits::default())
 }
 
 /// Starts a server that lives as long as the process.
-pub(crate) fn serve_within(access: Access, limits: HttpLimits) -> SocketAddr {
+pub(crate) fn serve_within(access: HttpAccess, limits: HttpLimits) -> SocketAddr {
     let options = HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), access).with_limits(limits);
     let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
     let server = Server::new(skills(tree, &[]), Options::default());
@@ -65,7 +65,7 @@ pub(crate) const FORM: [&str; 2] = [
 
 #[test]
 fn only_who_shows_the_token_to_the_right_host_is_let_in() {
-    let address = serve(Access::Token(Token::new(TOKEN).unwrap()));
+    let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let (token, other) = (
         format!("Authorization: Bearer {TOKEN}"),
         format!("Authorization: Bearer {}", TOKEN.replace('f', "e")),
@@ -95,7 +95,7 @@ fn only_who_shows_the_token_to_the_right_host_is_let_in() {
 
 #[test]
 fn health_needs_no_token_and_says_nothing_else() {
-    let address = serve(Access::Token(Token::new(TOKEN).unwrap()));
+    let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let mut stream = TcpStream::connect(address).unwrap();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
@@ -116,7 +116,7 @@ pub(crate) fn ask(address: SocketAddr, request: &str) -> String {
 
 #[test]
 fn numbers_are_for_who_shows_the_token() {
-    let address = serve(Access::Token(Token::new(TOKEN).unwrap()));
+    let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let (host, token) = (
         format!("Host: {address}"),
         format!("Authorization: Bearer {TOKEN}"),
@@ -145,7 +145,7 @@ fn numbers_are_for_who_shows_the_token() {
 
 #[test]
 fn requests_are_counted_by_method_and_tool_and_outcome() {
-    let address = serve(Access::Open);
+    let address = serve(HttpAccess::Open);
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
     let call = |tool: &str, arguments: &str| {
         let body = format!(
@@ -189,7 +189,7 @@ fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
     let mut limits = HttpLimits::default();
     limits.sessions = 2;
     limits.session_idle_timeout = std::time::Duration::from_millis(500);
-    let address = serve_within(Access::Open, limits);
+    let address = serve_within(HttpAccess::Open, limits);
     let host = format!("Host: {address}");
     let begin = || {
         let length = INITIALIZE.len();
@@ -230,7 +230,7 @@ fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
 fn connection_for_which_there_is_no_room_is_told_so() {
     let mut limits = HttpLimits::default();
     limits.connections = 1;
-    let address = serve_within(Access::Open, limits);
+    let address = serve_within(HttpAccess::Open, limits);
     let numbers = |more: &str| format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n{more}\r\n");
     let mut first = TcpStream::connect(address).unwrap();
     first.write_all(numbers("").as_bytes()).unwrap();
@@ -247,18 +247,18 @@ fn connection_for_which_there_is_no_room_is_told_so() {
 
 #[test]
 fn without_a_token_only_the_loopback_is_served() {
-    let address = serve(Access::Open);
+    let address = serve(HttpAccess::Open);
     let host = format!("Host: {address}");
     let headers: Vec<_> = [&*host].into_iter().chain(FORM).collect();
     assert_eq!(post(address, &headers, INITIALIZE), "200");
     let server = Server::new(skills("", &[]), Options::default());
-    let options = HttpOptions::new((Ipv4Addr::UNSPECIFIED, 0).into(), Access::Open);
+    let options = HttpOptions::new((Ipv4Addr::UNSPECIFIED, 0).into(), HttpAccess::Open);
     assert!(skillfold_mcp::http(server, &options, |_| unreachable!()).is_err());
 }
 
 #[test]
 fn session_that_is_not_there_or_was_ended_answers_nothing() {
-    let address = serve(Access::Open);
+    let address = serve(HttpAccess::Open);
     let host = format!("Host: {address}");
     let version = "MCP-Protocol-Version: 2025-11-25";
     let request = |method: &str, headers: &[&str], body: &str| {
@@ -308,7 +308,7 @@ fn routes_work_beside_those_of_a_host_with_all_checks() {
     let address = host(|address| {
         let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
         let server = Server::new(skills(tree, &[]), Options::default());
-        let access = Access::Token(Token::new(TOKEN).unwrap());
+        let access = HttpAccess::Token(Token::new(TOKEN).unwrap());
         let options = HttpOptions::new(address, access);
         axum::Router::new()
             .route("/own", axum::routing::get(async || "the host's"))

@@ -28,7 +28,7 @@ async fn skills_of_a_project_that_is_not_trusted_are_nowhere() {
     let project = folder(OWN);
     let skills = |trust: &str| {
         let host = Host::new(Environment::new(project.path()));
-        host.set("trust_project", trust).discover().unwrap()
+        host.set("trust_project", trust).discover().unwrap().skills
     };
     let server = |trust| Server::new(skills(trust), Options::default());
     for (trust, count) in [("false", 0), ("true", 1)] {
@@ -61,7 +61,7 @@ async fn skills_of_a_project_that_is_not_trusted_are_nowhere() {
 async fn each_request_sees_the_snapshot_of_its_time() {
     let project = folder(OWN);
     let host = Host::new(Environment::new(project.path())).set("trust_project", "true");
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     let client = Client::of(Server::new(skills.clone(), Options::default())).await;
     let ids = async || {
         let listed = client.call("list_skills", json!({})).await;
@@ -94,7 +94,7 @@ fn request_that_had_to_wait_sees_the_snapshot_after_the_wait() {
     ] {
         let project = folder(OWN);
         let host = Host::new(Environment::new(project.path())).set("trust_project", "true");
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .max_blocking_threads(1)
             .enable_all()

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use skillfold_mcp::{Access, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{HttpAccess, HttpOptions, Options, Server, Token};
 
 use crate::client::skills;
 use crate::http::{FORM, INITIALIZE, TOKEN, ask, start};
@@ -12,7 +12,7 @@ const APP: &str = "https://app.example";
 fn options() -> HttpOptions {
     HttpOptions::new(
         (Ipv4Addr::LOCALHOST, 0).into(),
-        Access::Token(Token::new(TOKEN).unwrap()),
+        HttpAccess::Token(Token::new(TOKEN).unwrap()),
     )
     .with_origins(vec![APP.to_owned()])
 }

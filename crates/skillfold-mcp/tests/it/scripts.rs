@@ -30,7 +30,8 @@ fn allowed(home: &TempDir) -> Skills {
     let skills = Host::new(environment)
         .set("scripts", "on")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let skill = skills.runnable("pdf").unwrap();
     let approval = Approval::by_host("anna");
     skills.allow(&skill, &approval).unwrap();

@@ -171,7 +171,12 @@ async fn list_of_many_skills_is_searched_by_the_index_on_disk() {
         let host = skillfold::Host::new(skillfold::Environment::new(folder.path()));
         let host = host.set("default_roots", "false").root(root);
         Server::new(
-            indexed(host.cache(folder.path().join("cache")).discover().unwrap()),
+            indexed(
+                host.cache(folder.path().join("cache"))
+                    .discover()
+                    .unwrap()
+                    .skills,
+            ),
             Options::default().structured(),
         )
     };
@@ -283,7 +288,7 @@ async fn picture_arrives_as_a_picture() {
         ("pdf/logo", b"\x89PNG\r\n\x1a\n".to_vec()),
     ]);
     let host = skillfold::Host::new(skillfold::Environment::new("/nowhere"));
-    let skills = host.bundled("built in", source).discover().unwrap();
+    let skills = host.bundled("built in", source).discover().unwrap().skills;
     let server = Server::new(skills, Options::default());
     let client = Client::of(server).await;
     let read = json!({ "skill_id": "pdf", "path": "logo" });

@@ -83,14 +83,16 @@ fn a_type_is_found_wherever_it_is_public_and_an_associated_one_is_not() {
 const MAX_ROOT_NAMES: usize = 40;
 
 #[test]
-fn the_root_of_the_core_has_at_most_forty_names() {
-    let root = file("crates/skillfold-core/src/lib.rs").expect("the core has a root");
-    let names = root_names(&product(root));
-    assert!(
-        names.len() <= MAX_ROOT_NAMES,
-        "{} names at the root; export those that few programs need from their module: {names:?}",
-        names.len()
-    );
+fn the_roots_of_the_engine_have_at_most_forty_names() {
+    for name in ["skillfold-core", "skillfold"] {
+        let root = file(&format!("crates/{name}/src/lib.rs")).expect("every crate has a root");
+        let names = root_names(&product(root));
+        assert!(
+            names.len() <= MAX_ROOT_NAMES,
+            "{} names at the root of {name}; export those that few programs need from their module: {names:?}",
+            names.len()
+        );
+    }
 }
 
 /// Returns the public modules of a crate's root and the names that it exports.

@@ -48,7 +48,7 @@ fn respond(
         for call in calls.into_iter().flatten() {
             let text = |key: &str| call["function"][key].as_str().unwrap_or_default();
             // Whatever is wrong with a call, such as an unknown skill, is an answer that the model can act on.
-            let answer = session.call_json(text("name"), text("arguments"));
+            let answer = session.call(text("name"), text("arguments"));
             messages.push(
                 json!({ "role": "tool", "tool_call_id": call["id"], "content": answer.text() }),
             );
@@ -74,7 +74,10 @@ fn converse(model: &mut dyn Model) -> Result<Session, Box<dyn Error>> {
     let host = host.bundled("examples", FsSource::open(SKILLS)?);
     let policy = Policy::triggered().with_breadcrumb(Breadcrumb::Off);
     // What is added stays in the messages, so nothing has to be given twice.
-    let mut session = host.discover()?.session(policy, ContextLifetime::History);
+    let mut session = host
+        .discover()?
+        .skills
+        .session(policy, ContextLifetime::History);
     let mut messages = vec![json!({ "role": "system", "content": "You help." })];
     let mut added = Vec::new();
     for request in REQUESTS {

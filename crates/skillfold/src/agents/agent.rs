@@ -7,8 +7,8 @@ use skillfold_core::bind::{AgentView, ComposedInstructions, MissingSkill, compos
 use skillfold_core::load::{FileContent, FileList, LoadedText};
 use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Agent, ContextLifetime, Entry, Envelope, Error, Instructions, Loader, Policy,
-    Session as SessionState,
+    Agent, Catalog, ContextLifetime, Entry, Envelope, Error, Instructions, Loader, Policy,
+    SessionState,
 };
 
 use crate::agents::manifest::is_path;
@@ -23,7 +23,7 @@ use crate::skills::Skills;
 /// use skillfold::core::bind::Visibility;
 /// # let file = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
 /// # let source = MemorySource::new([("mail/SKILL.md", file("mail")), ("pdf/SKILL.md", file("pdf"))]);
-/// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+/// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
 ///
 /// let clerk = skills.bind(Agent::new("clerk").with_skills(["pdf"]).with_visibility(Visibility::Used));
 /// assert_eq!(clerk.compose("You are a clerk.", "")?.text, "You are a clerk.\n\nSkill: pdf\n\nDo pdf.\n");
@@ -96,13 +96,13 @@ impl AgentSkills {
 
     /// Calls `f` with the skills that the agent sees.
     pub fn with_view<T>(&self, f: impl FnOnce(&AgentView<'_>) -> T) -> T {
-        self.with_view_and_loader(|view, _| f(view))
+        self.skills.with_catalog(|catalog| f(&self.view(catalog)))
     }
 
     /// Returns the skills that the agent is configured to use but does not have, each with the reason. This is for the
     /// host; models are told about none of them.
     pub fn missing(&self) -> Vec<MissingSkill> {
-        self.with_view_and_loader(|view, _| view.missing())
+        self.with_view(|view| view.missing())
     }
 
     /// Returns the text that the agent starts with: the prompt, the skills that it uses, then its own instructions.
@@ -125,7 +125,7 @@ impl AgentSkills {
     /// again while their files are unchanged.
     pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
         let state = self.with_view(|view| SessionState::for_agent(lifetime, view));
-        self.skills.resume(policy, state)
+        self.skills.resume(policy, state).with_project_files()
     }
 
     /// Resumes a conversation of the agent from its saved state. It sees no more than the agent does now, whoever saved it.
@@ -186,13 +186,13 @@ impl AgentSkills {
     }
 
     fn with_view_and_loader<T>(&self, f: impl FnOnce(&AgentView<'_>, &Loader) -> T) -> T {
-        self.skills.with_snapshot(|catalog, loader| {
-            // An agent without settings sees everything; each agent of the chain narrows that.
-            let mut view = catalog.view_for(&Agent::new(""));
-            for agent in &self.lineage {
-                view = view.narrow(agent);
-            }
-            f(&view, loader)
-        })
+        (self.skills).with_loader(|catalog, loader| f(&self.view(catalog), loader))
+    }
+
+    fn view<'c>(&self, catalog: &'c Catalog) -> AgentView<'c> {
+        // An agent without settings sees everything; each agent of the chain narrows that.
+        let all = catalog.view_for(&Agent::new(""));
+        let lineage = self.lineage.iter();
+        lineage.fold(all, |view, agent| view.narrow(agent))
     }
 }

@@ -54,6 +54,7 @@ impl Skills {
     /// The project decides there what a model is told, so it must be trusted as a whole; one that is trusted with pinned
     /// skills is not. The files must be inside the project.
     pub fn agent_manifest(&self, path: &str) -> Result<AgentManifest, Error> {
+        self.check_trust();
         match self.report().trusted_by {
             None => return Err(Error::refused(path, Refusal::Untrusted, NOT_TRUSTED)),
             Some(TrustRule::Pinned(_)) => {

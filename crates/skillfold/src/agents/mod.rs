@@ -6,3 +6,4 @@ pub(crate) mod agent;
 
 pub use agent::AgentSkills;
 pub use manifest::AgentManifest;
+pub use skillfold_core::Agent;

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
 use skillfold_core::Envelope;
 use skillfold_core::load::BoundedCache;
 
 use crate::answer::tool::Tool;
 use crate::answer::tool_answer::ToolAnswer;
+use crate::json::Json;
 
 /// Maximum bytes of all answers: a thousand skills of 6 kB fit.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -24,7 +24,7 @@ pub(crate) struct AnswerKey {
 }
 
 impl AnswerKey {
-    pub(crate) fn new(tool: Tool, envelope: Envelope, arguments: &Value) -> Self {
+    pub(crate) fn new(tool: Tool, envelope: Envelope, arguments: &Json) -> Self {
         Self {
             tool,
             envelope,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use skillfold_core::Envelope;
 use skillfold_core::disclose::TokenCounter;
 use skillfold_core::load::LoadedText;
@@ -10,6 +9,7 @@ use skillfold_core::view::{FilePart, InstructionsView};
 
 use crate::answer::failure::Failure;
 use crate::answer::skill_lines::SkillLines;
+use crate::json::Json;
 
 /// The answer of a tool, for a model.
 #[derive(Debug)]
@@ -124,6 +124,12 @@ impl ToolAnswer {
         }
     }
 
+    /// Returns whether a skill may not run because the user has not allowed it.
+    #[cfg(feature = "run")]
+    pub fn is_not_allowed(&self) -> bool {
+        matches!(&self.payload, Payload::Failure(failure) if failure.refusal == Some("not_allowed"))
+    }
+
     /// Returns the texts of the answer, joined by line ends.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {
@@ -150,7 +156,7 @@ impl ToolAnswer {
 
     /// Returns the answer as JSON for a program. A failure is a [`Failure`], a loaded skill what `skillfold load --json`
     /// prints, a file what `skillfold read --json` prints.
-    pub fn to_value(&self) -> Value {
+    pub fn to_json(&self) -> Json {
         let first = self.content.first();
         let text = || first.and_then(Block::text);
         let base64 = || match first {
@@ -159,33 +165,31 @@ impl ToolAnswer {
             }
             _ => None,
         };
-        let value = match &self.payload {
-            Payload::Lines(lines) => serde_json::to_value(lines),
+        match &self.payload {
+            Payload::Lines(lines) => Json::of(lines),
             Payload::Loaded(loaded) => {
                 let mut view = InstructionsView::new(&loaded.text, loaded.envelope);
                 view.text = text().unwrap_or_default();
                 view.run_notes = self.content.get(1).and_then(Block::text);
-                serde_json::to_value(view)
+                Json::of(&view)
             }
             Payload::Part(part) => {
                 let mut part = part.clone();
                 if part.base64.is_none() {
                     (part.text, part.base64) = (text(), base64());
                 }
-                serde_json::to_value(part)
+                Json::of(&part)
             }
             #[cfg(feature = "store")]
-            Payload::Proposed(proposed) => serde_json::to_value(proposed),
+            Payload::Proposed(proposed) => Json::of(proposed),
             #[cfg(feature = "run")]
             Payload::Ran(result) => {
                 let mut result = result.clone();
                 result.output = text().unwrap_or_default();
-                serde_json::to_value(result)
+                Json::of(&result)
             }
-            Payload::Failure(failure) => serde_json::to_value(failure),
-        };
-        // Everything in an answer is text, numbers and lists of these, which can always be written.
-        value.unwrap_or_default()
+            Payload::Failure(failure) => Json::of(failure),
+        }
     }
 
     pub(crate) fn loaded(&self) -> Option<&LoadedSkill> {

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
-use skillfold_core::{ContextLifetime, Error, ErrorKind, Session as SessionState};
+use skillfold_core::{ContextLifetime, Error, ErrorKind, SessionState};
 use skillfold_store::{Access, ReadFile, WriteRoot};
 
 use crate::environment::Environment;

@@ -9,6 +9,7 @@ pub(crate) mod session_file;
 
 #[cfg(feature = "store")]
 pub use conversations::{Conversation, ConversationKey, Conversations};
-pub use session::Session;
+pub use session::{Session, SkillMismatch};
 #[cfg(feature = "store")]
 pub use session_file::SessionFile;
+pub use skillfold_core::SessionState;

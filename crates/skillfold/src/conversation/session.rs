@@ -1,19 +1,22 @@
 //! A conversation with a model.
 
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use skillfold_core::catalog::{MismatchPolicy, VersionMismatch};
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Feedback, Listing, Memory as _, Mode};
 use skillfold_core::explain::Explanation;
+use skillfold_core::load::{FileContent, FileList};
 use skillfold_core::read::ToolCheck;
+use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Budget, Catalog, ContextLifetime, Entry, Error, Instructions, Loader, Policy,
-    Session as SessionState,
+    Budget, Catalog, ContextLifetime, Entry, Error, Instructions, Loader, Policy, SessionState,
 };
 
 use crate::client::Client;
-use crate::skills::Skills;
+use crate::skills::preferred::ProjectWords;
+use crate::skills::{SearchResults, Skills};
 
 /// One conversation: what a model is told about skills, turn by turn. Each turn uses the newest snapshot.
 #[derive(Clone, Debug)]
@@ -24,19 +27,32 @@ pub struct Session {
     /// Who the model is, and its conversation, for what it proposes.
     #[cfg(feature = "store")]
     pub(crate) author: skillfold_store::Author,
+    /// What the names of the project's files stand for, when the conversation started.
+    project_words: Arc<ProjectWords>,
     /// Ends the script or tool that the model runs.
     #[cfg(feature = "run")]
     pub(crate) cancel: skillfold_run::Cancel,
 }
 
+/// A skill that does not fit a client.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SkillMismatch {
+    /// The skill's id.
+    pub id: Box<str>,
+    /// What it needs.
+    pub mismatch: VersionMismatch,
+}
+
 impl Skills {
-    /// Starts a conversation.
+    /// Starts a conversation. Unless the policy has no listing, this reads the names of the project's files, once per
+    /// snapshot: they decide which skills are listed if not all fit.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::{Budget, ContextLifetime, MemorySource, Policy}};
     /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), ContextLifetime::History);
     /// let listing = session.listing().text;
     /// assert!(listing.contains("- greet: Says hello"));
@@ -46,9 +62,10 @@ impl Skills {
     /// ```
     pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
         self.resume(policy, SessionState::new(lifetime))
+            .with_project_files()
     }
 
-    /// Resumes a conversation from its saved state.
+    /// Resumes a conversation from its saved state. Reads no file.
     pub fn resume(&self, policy: Policy, state: SessionState) -> Session {
         Session {
             skills: self.clone(),
@@ -56,6 +73,7 @@ impl Skills {
             state,
             #[cfg(feature = "store")]
             author: skillfold_store::Author::named("agent"),
+            project_words: Arc::default(),
             #[cfg(feature = "run")]
             cancel: skillfold_run::Cancel::default(),
         }
@@ -66,16 +84,27 @@ impl Session {
     /// Starts a child conversation that sees only the skills in `ids`, at most those that this one sees. An id that
     /// this conversation cannot resolve is an error.
     pub fn child<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Error> {
-        let child = |catalog: &Catalog, _: &Loader| self.state.child(catalog, ids);
+        let child = |catalog: &Catalog| self.state.child(catalog, ids);
         Ok(Self {
-            state: self.skills.with_snapshot(child)?,
+            state: self.skills.with_catalog(child)?,
             skills: self.skills.clone(),
             policy: self.policy.clone(),
             #[cfg(feature = "store")]
             author: self.author.clone(),
+            project_words: Arc::clone(&self.project_words),
             #[cfg(feature = "run")]
             cancel: self.cancel.clone(),
         })
+    }
+
+    /// Reads the names of the project's files, once per snapshot: the listing prefers the skills that match them if not
+    /// all fit. [`Skills::session`] does it, and a host that lists skills again in a resumed conversation.
+    #[must_use]
+    pub fn with_project_files(mut self) -> Self {
+        if self.policy.mode != Mode::Triggered && self.policy.preferred.is_empty() {
+            self.project_words = self.skills.project_words();
+        }
+        self
     }
 
     /// Sets who the model is, and its conversation, for what it proposes.
@@ -102,7 +131,7 @@ impl Session {
     /// # let file = "---\nname: greet\ndescription: Says hello\nengines: { claude-code: '>=2.0' }\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
     /// # let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    /// let skills = host.set("version_mismatch", "hide").discover()?;
+    /// let skills = host.set("version_mismatch", "hide").discover()?.skills;
     /// let session = skills.session(Policy::default(), ContextLifetime::History);
     /// assert!(session.clone().for_client("claude-code", "2.1.0").load("greet", "").is_ok());
     /// assert!(session.clone().for_client("claude-code", "1.0.9").load("greet", "").is_err());
@@ -114,25 +143,23 @@ impl Session {
         let policy = self.skills.report().settings.version_mismatch.value;
         if policy == MismatchPolicy::Hide {
             let ids = self.version_mismatches(name, version).into_iter();
-            self.state = self.state.without(ids.map(|(id, _)| id));
+            self.state = self.state.without(ids.map(|one| one.id));
         }
         self
     }
 
-    /// Returns what does not fit a client with this name and version: the id of each skill that the conversation may see, and
-    /// what it needs.
-    pub fn version_mismatches(
-        &self,
-        name: &str,
-        version: &str,
-    ) -> Vec<(Box<str>, VersionMismatch)> {
+    /// Returns what the skills that the conversation may see need and a client with this name and version does not meet.
+    pub fn version_mismatches(&self, name: &str, version: &str) -> Vec<SkillMismatch> {
         let versions = Client::versions(name, version);
-        self.skills.with_snapshot(|catalog, _| {
+        self.skills.with_catalog(|catalog| {
             let visible = catalog.visible();
             let visible = visible.filter(|entry| self.state.may_see(entry.id()));
             let mismatches = visible.flat_map(|entry| {
                 let mismatches = versions.mismatches(entry.manifest()).into_iter();
-                mismatches.map(move |mismatch| (entry.id().into(), mismatch))
+                mismatches.map(move |mismatch| SkillMismatch {
+                    id: entry.id().into(),
+                    mismatch,
+                })
             });
             mismatches.collect()
         })
@@ -141,9 +168,9 @@ impl Session {
     /// Returns the listing, one line per skill. It is byte-identical while the skills are unchanged; later changes are
     /// announced in turns.
     ///
-    /// If not all skills fit the budget, those are listed that the setting `pinned` names, then those that
-    /// [the host prefers](crate::Host::prefer), then those that the names of the project's files speak for. That is decided
-    /// when the conversation starts.
+    /// If not all skills fit the budget, those that the setting `pinned` names come first, then those that
+    /// [the host prefers](crate::Host::prefer), then those that match the names that the project's files had when the
+    /// conversation started. Touches no file.
     pub fn listing(&mut self) -> Listing {
         self.listing_except(|_| false)
     }
@@ -166,11 +193,11 @@ impl Session {
     /// Returns a listing without the skills that `is_unlisted` accepts; it only says how many there are.
     fn listing_except(&mut self, is_unlisted: impl Fn(&Entry<'_>) -> bool) -> Listing {
         if self.policy.preferred.is_empty() {
-            self.policy.preferred = self.skills.preferred().into();
+            self.policy.preferred = self.skills.preferred(&self.project_words).into();
         }
         let (policy, state) = (&self.policy, &mut self.state);
         self.skills
-            .with_snapshot(|catalog, _| state.listing_except(catalog, policy, is_unlisted))
+            .with_catalog(|catalog| state.listing_except(catalog, policy, is_unlisted))
     }
 
     /// Decides what to tell the model for the user's latest message.
@@ -190,7 +217,7 @@ impl Session {
     ///
     /// [`Manifest::check_tool_use`]: skillfold_core::read::Manifest::check_tool_use
     pub fn check_tool_use(&self, tool: &str, input: &str) -> ToolCheck<'static> {
-        self.skills.with_snapshot(|catalog, _| {
+        self.skills.with_catalog(|catalog| {
             let in_use = catalog.visible();
             let in_use = in_use.filter(|entry| self.state.has_skill(entry.id()));
             let mut result = ToolCheck::Unlisted;
@@ -214,16 +241,60 @@ impl Session {
         })
     }
 
-    /// Loads a skill that the model asked for, always in full.
+    /// Loads a skill that the model asked for, always in full, and records that the model has it. Use it instead of
+    /// [`Skills::load`] within a conversation.
     pub fn load(&mut self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         let (policy, state) = (&self.policy, &mut self.state);
         let loaded = self
             .skills
-            .with_snapshot(|catalog, loader| state.load(catalog, loader, policy, id, arguments));
+            .with_loader(|catalog, loader| state.load(catalog, loader, policy, id, arguments));
         self.skills.count_refusal(loaded)
     }
 
-    /// Records whether a skill was used, unused or missed: logs an event and updates [`Counters`](crate::Counters).
+    /// Returns a file of a skill that the conversation may see; see [`Skills::read`].
+    pub fn read(&self, id: &str, path: &str) -> Result<FileContent, Error> {
+        self.read_range(id, path, ..)
+    }
+
+    /// Returns a part of a file; see [`read`](Self::read).
+    pub fn read_range(
+        &self,
+        id: &str,
+        path: &str,
+        range: impl RangeBounds<u64>,
+    ) -> Result<FileContent, Error> {
+        self.with_skill(id, |entry, loader| loader.read(entry, path, range))
+    }
+
+    /// Returns up to `limit` files of a skill that the conversation may see, after `cursor`; see [`Skills::files`].
+    pub fn files(
+        &self,
+        id: &str,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<FileList, Error> {
+        self.with_skill(id, |entry, loader| loader.files(entry, cursor, limit))
+    }
+
+    /// Returns the `limit` skills that answer a request best, among those that the conversation may see; see
+    /// [`Skills::search`].
+    pub fn search(&self, request: &str, limit: usize) -> SearchResults {
+        let may_see = |entry: &Entry<'_>| entry.is_visible() && self.state.may_see(entry.id());
+        self.skills.search_among(request, limit, may_see)
+    }
+
+    /// Calls `f` with a skill that the conversation may see, and the loader.
+    pub(crate) fn with_skill<T>(
+        &self,
+        id: &str,
+        f: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let give =
+            |catalog: &Catalog, loader: &Loader| f(&self.state.resolve(catalog, id)?, loader);
+        self.skills.count_refusal(self.skills.with_loader(give))
+    }
+
+    /// Records whether a skill was used, unused or missed: logs an event and updates [`Counters`](crate::skills::Counters).
     /// `skillfold stats` reads these events from what `TraceLines` writes, and reports how well skills are chosen over
     /// time.
     ///
@@ -231,7 +302,7 @@ impl Session {
     /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy, disclose::Feedback}};
     /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
     /// session.turn("Say bonjour to Alice");
     /// // The model greets as the skill says.
@@ -240,9 +311,8 @@ impl Session {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn record_feedback(&self, id: &str, feedback: Feedback) -> Result<(), Error> {
-        let record =
-            |catalog: &Catalog, _: &Loader| self.state.record_feedback(catalog, id, feedback);
-        self.skills.with_snapshot(record)?;
+        let record = |catalog: &Catalog| self.state.record_feedback(catalog, id, feedback);
+        self.skills.with_catalog(record)?;
         self.skills.count_feedback(feedback);
         Ok(())
     }
@@ -251,9 +321,9 @@ impl Session {
     /// call [`listing`](Self::listing) for a new one.
     pub fn after_compaction(&mut self, budget: Budget) -> Turn {
         let (policy, state) = (&self.policy, &mut self.state);
-        let turn = self.skills.with_snapshot(|catalog, loader| {
-            state.after_compaction(catalog, loader, policy, budget)
-        });
+        let turn = self
+            .skills
+            .with_loader(|catalog, loader| state.after_compaction(catalog, loader, policy, budget));
         self.skills.count_compaction(&turn);
         turn
     }
@@ -262,7 +332,7 @@ impl Session {
     /// of them up front. Reads every skill.
     pub fn eager_tokens(&self) -> u64 {
         let count = |text: &str| self.policy.counter.count(text);
-        self.skills.with_snapshot(|catalog, loader| {
+        self.skills.with_loader(|catalog, loader| {
             let visible = catalog.visible();
             let visible = visible.filter(|entry| self.state.may_see(entry.id()));
             let loaded = visible.filter_map(|entry| loader.load(&entry, "").ok());
@@ -273,7 +343,7 @@ impl Session {
     /// Returns the tokens of a plain list of all skills that the conversation may see, with their full descriptions: what
     /// most clients put into every request.
     pub fn plain_list_tokens(&self) -> u64 {
-        self.skills.with_snapshot(|catalog, _| {
+        self.skills.with_catalog(|catalog| {
             let visible = catalog.visible();
             let visible = visible.filter(|entry| self.state.may_see(entry.id()));
             let lines = visible

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillfold_core::{Error, Session as SessionState};
+use skillfold_core::{Error, SessionState};
 use skillfold_store::{Access, ReadFile, WriteTarget};
 
 /// Maximum bytes of a file.
@@ -13,11 +13,12 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 pub struct SessionFile {
     target: WriteTarget,
     read: Option<ReadFile>,
+    state: Option<SessionState>,
 }
 
 impl SessionFile {
-    /// Opens the file, and returns it with its state; `None` if it does not exist.
-    pub fn open(path: &Path) -> Result<(Self, Option<SessionState>), Error> {
+    /// Opens the file, which need not exist.
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let target = WriteTarget::for_user(path)?;
         let read = target.read(MAX_BYTES)?;
         let state = target.text(read.as_ref())?.map(serde_json::from_str);
@@ -27,7 +28,16 @@ impl SessionFile {
                 format!("not a conversation: {error}"),
             )
         })?;
-        Ok((Self { target, read }, state))
+        Ok(Self {
+            target,
+            read,
+            state,
+        })
+    }
+
+    /// Returns the state in the file, to [resume](crate::Skills::resume) it; `None` if there is no file.
+    pub fn state(&self) -> Option<&SessionState> {
+        self.state.as_ref()
     }
 
     /// Replaces the file, if nobody else changed it since it was opened.

@@ -28,7 +28,7 @@ use crate::trust::trusted::{TrustRule, TrustedFolders};
 /// use skillfold::core::MemorySource;
 ///
 /// let bundled = MemorySource::new([("greet/SKILL.md", "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n")]);
-/// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", bundled).discover()?;
+/// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", bundled).discover()?.skills;
 /// assert_eq!(skills.catalog().get("greet").unwrap().id(), "greet");
 /// # Ok::<(), skillfold::core::Error>(())
 /// ```

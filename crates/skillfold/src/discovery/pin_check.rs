@@ -15,7 +15,7 @@ impl Pins {
     /// Returns the skills that a project has now, as they would be used if it were trusted. `folder` is the folder to pin, with
     /// its links resolved; the environment's working folder is in it.
     pub fn of_project(environment: &Environment, folder: &Path) -> Result<Self, Error> {
-        let settings = Settings::load(environment, &[]);
+        let settings = Settings::load(environment);
         let rule = TrustRule::Project(Origin::Argument);
         let (roots, searched) = roots::find(environment, &settings, Some(&rule), &[]);
         let roots = roots.iter().filter(|root| is_of_project(root, &searched));

@@ -32,6 +32,7 @@ impl Skills {
         evidence: Option<&str>,
         author: Author,
     ) -> Result<MadeProposal, Error> {
+        self.check_trust();
         let catalog = self.catalog();
         let is_new = matches!(catalog.resolve(id), Lookup::NotFound);
         let (id, place) = if is_new {

@@ -18,7 +18,7 @@ use skillfold_store::{
     Author, NewProposal, Preview, Proposal, Proposed, SkillPlace, Store, Waiting,
 };
 
-pub use self::effects::{ChangedQuery, Effects};
+pub use self::effects::{ChangedQuery, Effects, TokenChange};
 use crate::author::scaffold::find_problem;
 use crate::discovery::roots::FOLDERS;
 use crate::environment;
@@ -104,6 +104,7 @@ impl Skills {
         evidence: Option<&str>,
         author: Author,
     ) -> Result<MadeProposal, Error> {
+        self.check_trust();
         let entry = self.get(id)?;
         let entry = entry.entry();
         if matches!(entry.status(), Status::Untrusted) {
@@ -141,6 +142,7 @@ impl Skills {
         evidence: Option<&str>,
         author: Author,
     ) -> Result<MadeProposal, Error> {
+        self.check_trust();
         let existing = self.get(id).is_ok().then_some(id);
         self.propose_new_unless(existing, (id, content), justification, evidence, author)
     }

@@ -19,7 +19,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
 use skillfold_core::diagnostic::visible;
 use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
@@ -40,6 +39,7 @@ pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
 use crate::environment::{Environment, now};
+use crate::json::Json;
 use crate::settings::{ApprovalRequires, Settings};
 use crate::skills::Skills;
 use crate::skills::toolset_pool::PoolKey;
@@ -82,8 +82,7 @@ impl Skills {
     /// [`NotFound`](skillfold_core::ErrorKind::NotFound) or [`Refused`](skillfold_core::ErrorKind::Refused) as for loading
     /// it; others if its files cannot be read.
     pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
-        let catalog = self.catalog();
-        self.runnable_entry(&catalog.resolve_for_person(id)?)
+        self.with_loader(|catalog, _| self.runnable_entry(&catalog.resolve_for_person(id)?))
     }
 
     pub(crate) fn runnable_entry(&self, entry: &Entry<'_>) -> Result<RunnableSkill, Error> {
@@ -272,7 +271,7 @@ impl Skills {
         &self,
         skill: &RunnableSkill,
         tool: &str,
-        arguments: &Value,
+        arguments: &Json,
     ) -> Result<ToolOutput, ScriptError> {
         self.call_skill_tool_until(skill, tool, arguments, &Cancel::default())
     }
@@ -286,7 +285,7 @@ impl Skills {
         &self,
         skill: &RunnableSkill,
         tool: &str,
-        arguments: &Value,
+        arguments: &Json,
         cancel: &Cancel,
     ) -> Result<ToolOutput, ScriptError> {
         let allowed = skill.check_allowed()?;
@@ -306,7 +305,7 @@ impl Skills {
         };
         let load = |cancel| skill.load_toolset(&known.toolset, cancel);
         let pool = self.toolset_pool();
-        Ok(pool.call(&key, load, (tool, arguments), cancel)?)
+        Ok(pool.call(&key, load, (tool, &arguments.0), cancel)?)
     }
 }
 

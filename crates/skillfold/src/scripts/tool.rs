@@ -1,8 +1,9 @@
 //! The tools of a skill, as they were when the user allowed it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use skillfold_run::toolset::ToolSpec;
+
+use crate::json::Json;
 
 /// A tool of a skill's toolset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ pub struct SkillTool {
     /// What it does.
     pub description: String,
     /// The JSON schema of its arguments.
-    pub input_schema: Value,
+    pub input_schema: Json,
 }
 
 impl SkillTool {
@@ -25,7 +26,7 @@ impl SkillTool {
             name: spec.name.clone(),
             toolset: toolset.to_owned(),
             description: spec.description.clone(),
-            input_schema: spec.input_schema.clone(),
+            input_schema: Json(spec.input_schema.clone()),
         }
     }
 }

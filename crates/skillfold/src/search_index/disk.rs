@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use skillfold_core::load::{Digest, read_body};
-use skillfold_core::search::{Document, DocumentBuilder, Query, SearchCoverage, SearchIndex};
+use skillfold_core::search::{DocumentBuilder, Query, SearchCoverage, SearchDocument, SearchIndex};
 use skillfold_core::source::progress;
 use skillfold_core::{Catalog, Entry, Error, Skill};
 use skillfold_index::{DiskIndex, DocumentKey, SEARCH_FORMAT, SyncReport, delete_unused_indexes};
@@ -49,13 +49,13 @@ impl DiskSnapshotIndex {
         previous: Option<&Self>,
         turn: &Arc<WriteTurn>,
     ) -> Result<(Self, Option<String>), String> {
-        let (documents, roots) = (Document::VERSION, roots_fingerprint(catalog));
+        let (documents, roots) = (SearchDocument::VERSION, roots_fingerprint(catalog));
         let name = format!("{SEARCH_FORMAT}-{documents}-{roots}");
         let previous = previous.filter(|previous| previous.name == name);
         let index = previous.map_or_else(
             || {
                 let folder = caches.join(SEARCH_FOLDER).join(&name);
-                Arc::new(DiskIndex::open(folder, Document::VERSION))
+                Arc::new(DiskIndex::open(folder, SearchDocument::VERSION))
             },
             |previous| Arc::clone(&previous.index),
         );

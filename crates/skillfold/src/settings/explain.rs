@@ -7,31 +7,50 @@ use crate::settings::agent::ConfiguredAgent;
 use crate::settings::key::{KEYS, Key, KeyKind, Settings};
 use crate::settings::setting::{Origin, Setting};
 
-/// A row of the explanation of settings: key, value as text, origin.
-type Row = (String, Option<String>, Origin);
+/// A setting as text.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExplainedSetting {
+    /// Its key in a settings file.
+    pub key: String,
+    /// Its value; `None` for an empty list.
+    pub value: Option<String>,
+    /// Where it was set.
+    pub origin: Origin,
+}
+
+impl ExplainedSetting {
+    fn new(key: impl Into<String>, value: Option<String>, origin: Origin) -> Self {
+        Self {
+            key: key.into(),
+            value,
+            origin,
+        }
+    }
+}
 
 impl Settings {
     /// Returns each setting as text with its key and origin, in key order. A list has a row for each entry, or one row
     /// without a value if it is empty.
-    pub fn explain(&self) -> Vec<(String, Option<String>, Origin)> {
+    pub fn explain(&self) -> Vec<ExplainedSetting> {
         KEYS.iter().flat_map(|key| key.rows(self)).collect()
     }
 }
 
 impl Key {
     /// Returns a row for each value of the setting, or one row without a value if there is none.
-    fn rows(&self, settings: &Settings) -> Vec<Row> {
+    fn rows(&self, settings: &Settings) -> Vec<ExplainedSetting> {
         if matches!(self.kind, KeyKind::Agents) && !settings.agents.is_empty() {
             let agents = settings.agents.iter();
             return agents.flat_map(ConfiguredAgent::rows).collect();
         }
         let values = self.values(settings);
         if values.is_empty() {
-            return vec![(self.name.to_owned(), None, Origin::Default)];
+            return vec![ExplainedSetting::new(self.name, None, Origin::Default)];
         }
         let values = values.into_iter();
         values
-            .map(|(value, origin)| (self.name.to_owned(), Some(value), origin))
+            .map(|(value, origin)| ExplainedSetting::new(self.name, Some(value), origin))
             .collect()
     }
 
@@ -46,8 +65,8 @@ impl Key {
                 .collect()
         }
         let patterns = |wanted: Toggle| {
-            many(&settings.enablement, |(pattern, toggle)| {
-                (*toggle == wanted).then(|| pattern.clone())
+            many(&settings.enablement, |one| {
+                (one.toggle == wanted).then(|| one.pattern.clone())
             })
         };
         match self.kind {
@@ -72,11 +91,11 @@ impl Key {
 impl ConfiguredAgent {
     /// Returns its settings as text, each with its key and origin. A list has a row for each entry, or one row without
     /// a value if it is empty.
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<ExplainedSetting> {
         let key = |field: &str| format!("agents.{}.{field}", visible(&self.id));
         let row = |value: Option<&str>| {
             let origin = self.uses_skills.origin.clone();
-            (key("uses_skills"), value.map(str::to_owned), origin)
+            ExplainedSetting::new(key("uses_skills"), value.map(str::to_owned), origin)
         };
         let skills = self.uses_skills.value.iter();
         let mut rows: Vec<_> = skills.map(|id| row(Some(id))).collect();
@@ -84,7 +103,8 @@ impl ConfiguredAgent {
             rows.push(row(None));
         }
         let sees = self.sees.value.to_string();
-        rows.push((key("sees"), Some(sees), self.sees.origin.clone()));
+        let origin = self.sees.origin.clone();
+        rows.push(ExplainedSetting::new(key("sees"), Some(sees), origin));
         rows
     }
 }

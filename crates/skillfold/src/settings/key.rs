@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use skillfold_core::catalog::{MismatchPolicy, Precedence, Toggle};
+use skillfold_core::catalog::{MismatchPolicy, Precedence};
 use skillfold_core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
 use skillfold_core::load::{Dialect, Freshness, Strictness};
 use skillfold_core::read::Profile;
@@ -18,7 +18,7 @@ use crate::settings::matching::Matching;
 use crate::settings::new_skills::NewSkills;
 use crate::settings::root::ConfiguredRoot;
 use crate::settings::scalar::Scalar;
-use crate::settings::setting::{Origin, Setting, SettingFinding};
+use crate::settings::setting::{EnablementPattern, Origin, Setting, SettingFinding};
 use crate::settings::value::{RawValue, ValueContext, ValueForm};
 
 /// A setting and its description.
@@ -115,7 +115,7 @@ macro_rules! settings {
             /// Roots in addition to the default ones, those of the last layer first.
             pub roots: Vec<Setting<ConfiguredRoot>>,
             /// Patterns that turn skills on or off, in layer order.
-            pub enablement: Vec<Setting<(String, Toggle)>>,
+            pub enablement: Vec<Setting<EnablementPattern>>,
             /// Skills to list first, in order.
             pub pinned: Vec<Setting<String>>,
             /// Folders whose projects are trusted.
@@ -145,7 +145,7 @@ macro_rules! settings {
         pub(crate) struct Layer {
             $($(pub(super) $name: Option<Setting<$type>>,)?)*
             pub(super) roots: Vec<Setting<ConfiguredRoot>>,
-            pub(super) enablement: Vec<Setting<(String, Toggle)>>,
+            pub(super) enablement: Vec<Setting<EnablementPattern>>,
             pub(super) pinned: Vec<Setting<String>>,
             pub(super) trusted: Vec<Setting<PathBuf>>,
             pub(super) agents: Vec<ConfiguredAgent>,

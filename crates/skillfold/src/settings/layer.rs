@@ -8,7 +8,7 @@ use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE
 use crate::settings::agent;
 use crate::settings::key::{KEYS, Key, KeyKind, Layer, SetBy};
 use crate::settings::root;
-use crate::settings::setting::{Origin, SettingFinding, finding};
+use crate::settings::setting::{EnablementPattern, Origin, SettingFinding, finding};
 use crate::settings::value::{RawValue, ValueContext};
 
 /// Maximum roots that a project may configure. Each is a folder that is kept open.
@@ -163,7 +163,8 @@ impl Layer {
     ) -> Result<(), String> {
         let patterns = value.list(',')?.into_iter();
         let read = |entry: RawValue<'_>| {
-            Ok(context.setting((read_pattern(entry.text()?.trim(), context)?, toggle)))
+            let pattern = read_pattern(entry.text()?.trim(), context)?;
+            Ok(context.setting(EnablementPattern { pattern, toggle }))
         };
         self.enablement
             .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);

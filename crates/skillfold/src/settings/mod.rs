@@ -43,6 +43,7 @@ use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
 pub use approval_requires::ApprovalRequires;
+pub use explain::ExplainedSetting;
 pub use hook_mode::HookMode;
 pub use key::{KEYS, Key, Settings};
 pub use listing_budget::ListingBudget;
@@ -50,7 +51,7 @@ pub use matching::Matching;
 pub use new_skills::NewSkills;
 pub use root::ConfiguredRoot;
 pub(crate) use setting::setting_error;
-pub use setting::{Origin, Setting, SettingFinding};
+pub use setting::{EnablementPattern, Origin, Setting, SettingFinding};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, create_settings, remove_setting, write_setting};
 
@@ -76,8 +77,8 @@ const POLICY_KEYS: [&str; 8] = [
 
 impl Settings {
     /// Reads the settings of all layers. Never fails: invalid settings are ignored and reported in the findings.
-    pub fn load(environment: &Environment, arguments: &[(String, String)]) -> Self {
-        Self::load_with(environment, &[], arguments)
+    pub fn load(environment: &Environment) -> Self {
+        Self::load_with(environment, &[], &[])
     }
 
     /// Reads the settings of all layers, with additional list entries that are not split.
@@ -125,7 +126,7 @@ impl Settings {
     pub fn catalog_options(&self) -> CatalogOptions {
         let mut enablement = Enablement::default();
         for setting in &self.enablement {
-            let (pattern, toggle) = &setting.value;
+            let EnablementPattern { pattern, toggle } = &setting.value;
             enablement.set(pattern, *toggle);
         }
         CatalogOptions::default()
@@ -175,14 +176,18 @@ impl Settings {
             })
     }
 
-    /// Returns the disclosure policy of these settings, with some replaced for one conversation: keys and values as
+    /// Returns the disclosure policy of these settings, with some replaced for one conversation: each as `key=value`, as
     /// [`Host::set`](crate::Host::set) takes them.
-    pub fn policy_with<'s>(
+    pub fn policy_with(
         &self,
-        replaced: impl IntoIterator<Item = (&'s str, &'s str)>,
+        replaced: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Policy, Error> {
         let mut arguments = Vec::new();
-        for (key, value) in replaced {
+        for setting in replaced {
+            let setting = setting.as_ref();
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(Error::invalid(setting, "it is not written as key=value"));
+            };
             if Key::find(key).is_some() && !POLICY_KEYS.contains(&key) {
                 let known = POLICY_KEYS.join(", ");
                 let why = format!("a conversation can only set {known}");
@@ -224,7 +229,7 @@ impl Settings {
         };
         let patterns = self.enablement.iter();
         let patterns = patterns
-            .map(|setting| (&setting.value.0, &setting.origin))
+            .map(|setting| (&setting.value.pattern, &setting.origin))
             .filter(|(pattern, _)| is_missing(pattern));
         let used = self.agents.iter().flat_map(|agent| {
             let Setting { value, origin } = &agent.uses_skills;

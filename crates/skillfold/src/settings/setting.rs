@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use skillfold_core::catalog::Toggle;
 use skillfold_core::diagnostic::{Severity, Span, visible};
 use skillfold_core::{Code, Diagnostic, Error, ErrorKind};
 
@@ -22,6 +23,16 @@ pub enum Origin {
     Argument,
     /// A line of one of the user's lists: trusted folders, accepted skills.
     List(PathBuf, u32),
+}
+
+/// A pattern of `enable` or `disable`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EnablementPattern {
+    /// An id, `*`, or a scope or plugin with `:*`.
+    pub pattern: String,
+    /// Whether it enables or disables.
+    pub toggle: Toggle,
 }
 
 impl fmt::Display for Origin {

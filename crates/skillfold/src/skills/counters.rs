@@ -4,9 +4,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillfold_core::choose::Signal;
 use skillfold_core::disclose::Turn;
-use skillfold_core::disclose::{Decision, Feedback, Outcome};
+use skillfold_core::disclose::{Decision, Feedback, SkillOutcome};
 use skillfold_core::load::CacheStats;
 use skillfold_core::{Error, ErrorKind};
+
+/// One of the [`Counters`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CounterRow {
+    /// Its name, such as `turns`.
+    pub name: &'static str,
+    /// What it counts.
+    pub description: &'static str,
+    /// Its value.
+    pub value: u64,
+}
 
 /// Defines the counters, the atomics behind them and their descriptions from one table.
 macro_rules! counters {
@@ -24,9 +36,13 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Returns the name, description and value of each counter but those of the caches.
-            pub fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
-                [$((stringify!($name), $description, self.$name),)*].into_iter()
+            /// Returns each counter but those of the caches.
+            pub fn rows(&self) -> impl Iterator<Item = CounterRow> {
+                [$(CounterRow {
+                    name: stringify!($name),
+                    description: $description,
+                    value: self.$name,
+                },)*].into_iter()
             }
         }
 
@@ -89,9 +105,9 @@ impl AtomicCounters {
     fn count_outcomes(&self, turn: &Turn) {
         for decision in &turn.decisions {
             match decision.outcome {
-                Outcome::Given(..) => add(&self.given, 1),
-                Outcome::NoRoom(_) => add(&self.no_room, 1),
-                Outcome::Failed(_) => add(&self.failed, 1),
+                SkillOutcome::Given(..) => add(&self.given, 1),
+                SkillOutcome::NoRoom(_) => add(&self.no_room, 1),
+                SkillOutcome::Failed(_) => add(&self.failed, 1),
                 _ => {}
             }
         }

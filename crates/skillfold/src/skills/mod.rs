@@ -1,7 +1,7 @@
 //! The live handle to a host's skills.
 
 pub(crate) mod counters;
-mod preferred;
+pub(crate) mod preferred;
 #[cfg(feature = "run")]
 pub(crate) mod toolset_pool;
 #[cfg(feature = "watch")]
@@ -11,12 +11,14 @@ mod refresh;
 
 pub(crate) mod search;
 
+mod warnings;
+
 use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 #[cfg(feature = "watch")]
 use skillfold_core::catalog::Changes;
 use skillfold_core::catalog::SkillHandle;
@@ -28,8 +30,9 @@ use skillfold_core::{
     Budget, Catalog, Diagnostic, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
 };
 
-pub use self::counters::Counters;
+pub use self::counters::{CounterRow, Counters};
 pub use self::search::{Hit, SearchResults};
+pub use self::warnings::Warning;
 use crate::answer::AnswerCache;
 use crate::client::Client;
 use crate::discovery::host::{DiscoveredRoots, Host};
@@ -37,7 +40,7 @@ use crate::discovery::report::DiscoveryReport;
 use crate::environment::{self, Environment};
 use crate::search_index::SnapshotIndex;
 use crate::skills::counters::AtomicCounters;
-use crate::skills::preferred::preferred;
+use crate::skills::preferred::{ProjectWords, preferred};
 #[cfg(feature = "run")]
 use crate::skills::toolset_pool::ToolsetPool;
 use crate::trust::check::TrustCheck;
@@ -53,7 +56,7 @@ const MIN_PREFERENCE_SKILLS: usize = 5;
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let directory = folder.path();
-/// let skills = skillfold::Skills::discover(directory)?;
+/// let skills = skillfold::Skills::discover(directory)?.skills;
 /// for entry in skills.catalog().entries() {
 ///     println!("{}: {}", entry.id(), entry.manifest().brief());
 /// }
@@ -70,6 +73,37 @@ pub struct Skills {
     audience: Audience,
 }
 
+/// The skills that were discovered, with what the program should know about them.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let directory = folder.path();
+/// let skillfold::Discovered { skills, warnings } = skillfold::Skills::discover(directory)?;
+/// for warning in &warnings {
+///     eprintln!("{warning}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "print its warnings, and use its skills"]
+pub struct Discovered {
+    /// The skills.
+    pub skills: Skills,
+    /// What is withheld or broken, such as the skills of a project that is not trusted, or a bundled skill that is not
+    /// valid. Empty if all is well.
+    pub warnings: Vec<Warning>,
+}
+
+/// A skill and everything it requires.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoadOrder {
+    /// The ids in the order of loading; the skill itself is last.
+    pub ids: Vec<String>,
+    /// What is missing or circular.
+    pub findings: Vec<Diagnostic>,
+}
+
 /// Who receives the skills.
 #[derive(Clone, Copy, Debug)]
 enum Audience {
@@ -83,7 +117,7 @@ struct SkillsInner {
     /// The snapshot that readers use. It is swapped as one pointer, so that they never see a mix of two.
     current: ArcSwap<Snapshot>,
     counters: AtomicCounters,
-    /// Held while the next snapshot is built. Readers wait for it only when trust changed.
+    /// Held while the next snapshot is built. What gives content waits for it if trust changed; other reads never do.
     refresh_lock: Mutex<()>,
     /// Changes caused by a change of trust that the watcher has not reported yet.
     #[cfg(feature = "watch")]
@@ -106,6 +140,8 @@ struct Snapshot {
     index: Arc<SnapshotIndex>,
     trust_check: TrustCheck,
     answers: Arc<AnswerCache>,
+    /// Read when the first conversation starts.
+    project_words: OnceLock<Arc<ProjectWords>>,
 }
 
 impl Snapshot {
@@ -136,23 +172,30 @@ impl Host {
     /// Discovers all skills.
     ///
     /// An invalid setting is an error: a typo must not turn on what the user turned off.
-    pub fn discover(self) -> Result<Skills, Error> {
+    pub fn discover(self) -> Result<Discovered, Error> {
         let now = environment::now();
         let DiscoveredRoots { roots, report, .. } = self.find_roots(&[])?;
         Ok(self.into_skills(roots, report, now))
     }
 
     /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
-    pub fn discover_lenient(self) -> Skills {
+    pub fn discover_lenient(self) -> Discovered {
         let now = environment::now();
         let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
         self.into_skills(roots, report, now)
     }
 
-    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now: SystemTime) -> Skills {
+    fn into_skills(
+        self,
+        roots: Vec<Root>,
+        mut report: DiscoveryReport,
+        now: SystemTime,
+    ) -> Discovered {
         let catalog = self.build_catalog(roots, &mut report, now);
         report.settings.check_patterns(&catalog);
-        Skills::from_catalog(self, catalog, report)
+        let warnings = warnings::warnings(&catalog, &report);
+        let skills = Skills::from_catalog(self, catalog, report);
+        Discovered { skills, warnings }
     }
 }
 
@@ -160,7 +203,7 @@ impl Skills {
     /// Discovers the skills for a working folder: those of its project, of the user, and of the roots in the settings.
     ///
     /// The project's skills are discovered and listed, but given to models only after the user trusts the project.
-    pub fn discover(directory: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn discover(directory: impl AsRef<Path>) -> Result<Discovered, Error> {
         Host::new(Environment::from_process(directory)?).discover()
     }
 
@@ -175,6 +218,7 @@ impl Skills {
             previous_matcher: ArcSwapOption::empty(),
             trust_check: TrustCheck::default(),
             answers: Arc::default(),
+            project_words: OnceLock::new(),
         };
         Self {
             inner: Arc::new(SkillsInner {
@@ -199,7 +243,7 @@ impl Skills {
     /// # use skillfold::{Environment, Host, core::MemorySource};
     /// # let file = "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\nDeploy.\n";
     /// # let source = MemorySource::new([("deploy/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// assert!(skills.load("deploy", "").is_err());
     /// assert_eq!(skills.for_user().load("deploy", "")?.text(), "Deploy.\n");
     /// # Ok::<(), skillfold::core::Error>(())
@@ -212,26 +256,27 @@ impl Skills {
         }
     }
 
-    /// Returns the current catalog. It is immutable; later refreshes do not change it.
+    /// Returns the current catalog. It is immutable; later refreshes do not change it. Touches no file and waits for
+    /// nothing: [`check_trust`](Self::check_trust) tells whether the user still trusts all of it.
     pub fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.current().catalog)
+        Arc::clone(&self.snapshot().catalog)
     }
 
-    /// Returns whether a catalog is the current one. Reads no file.
+    /// Returns whether a catalog is the current one.
     pub fn is_current_catalog(&self, catalog: &Arc<Catalog>) -> bool {
         Arc::ptr_eq(&self.inner.current.load().catalog, catalog)
     }
 
     /// Returns a skill of the current catalog that can be kept.
     pub fn get(&self, id: &str) -> Result<SkillHandle, Error> {
-        let current = self.current();
+        let current = self.snapshot();
         let entry = self.audience.resolve(&current.catalog, id)?;
         Ok(entry.handle())
     }
 
     /// Returns the report of how the current catalog was discovered.
     pub fn report(&self) -> Arc<DiscoveryReport> {
-        Arc::clone(&self.current().report)
+        Arc::clone(&self.snapshot().report)
     }
 
     /// Returns the instructions of a skill with the arguments filled in. They are read on first use and then cached.
@@ -240,7 +285,7 @@ impl Skills {
     /// # use skillfold::{Environment, Host, core::MemorySource};
     /// # let file = "---\nname: greet\ndescription: Says hello\n---\nSay hello to $ARGUMENTS.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let greet = skills.load("greet", "Alice")?;
     /// assert_eq!(greet.text(), "Say hello to Alice.\n");
     /// # Ok::<(), skillfold::core::Error>(())
@@ -264,7 +309,7 @@ impl Skills {
     /// Returns whether [`render`](Self::render) would return the same text again, without rendering it; see
     /// [`Loader::is_current`].
     pub fn is_current(&self, loaded: &LoadedText) -> bool {
-        self.with_snapshot(|catalog, loader| {
+        self.with_loader(|catalog, loader| {
             let entry = self.audience.resolve(catalog, loaded.instructions.id());
             entry.is_ok_and(|entry| loader.is_current(&entry, loaded))
         })
@@ -306,13 +351,16 @@ impl Skills {
         self.with_skill(id, |entry, loader| loader.published_files(entry))
     }
 
-    /// Returns the ids of a skill and of everything it requires, in the order in which they are loaded, and what is
-    /// missing or circular; see [`Catalog::resolve_requires`]. Loads nothing.
-    pub fn load_order(&self, id: &str) -> Result<(Vec<String>, Vec<Diagnostic>), Error> {
-        self.with_snapshot(|catalog, _| {
+    /// Returns a skill and everything it requires, in the order in which they are loaded; see
+    /// [`Catalog::resolve_requires`]. Loads nothing.
+    pub fn load_order(&self, id: &str) -> Result<LoadOrder, Error> {
+        self.with_catalog(|catalog| {
             let required = catalog.resolve_requires(id)?;
             let ids = required.skills.iter().map(|entry| entry.id().to_owned());
-            Ok((ids.collect(), required.findings))
+            Ok(LoadOrder {
+                ids: ids.collect(),
+                findings: required.findings,
+            })
         })
     }
 
@@ -323,7 +371,7 @@ impl Skills {
         f: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.count_refusal(
-            self.with_snapshot(|catalog, loader| f(&self.audience.resolve(catalog, id)?, loader)),
+            self.with_loader(|catalog, loader| f(&self.audience.resolve(catalog, id)?, loader)),
         )
     }
 
@@ -347,7 +395,7 @@ impl Skills {
     /// the disk.
     #[cfg(feature = "store")]
     pub(crate) fn with_roots_before(&self, mut roots: Vec<Root>) -> Self {
-        let (host, current) = (self.inner.host.without_cache(), self.current());
+        let (host, current) = (self.inner.host.without_cache(), self.snapshot());
         let catalog = &current.catalog;
         roots.extend(catalog.roots().iter().cloned());
         let options = catalog.options().clone();
@@ -359,47 +407,64 @@ impl Skills {
         skills
     }
 
-    /// Calls `f` with the current catalog and loader.
-    pub(crate) fn with_snapshot<T>(&self, f: impl FnOnce(&Catalog, &Loader) -> T) -> T {
-        let current = self.current();
+    /// Returns the current snapshot. Touches no file and takes no lock.
+    fn snapshot(&self) -> Guard<Arc<Snapshot>> {
+        self.inner.current.load()
+    }
+
+    /// Calls `f` with the current catalog. Touches no file and takes no lock.
+    pub(crate) fn with_catalog<T>(&self, f: impl FnOnce(&Catalog) -> T) -> T {
+        f(&self.snapshot().catalog)
+    }
+
+    /// Calls `f` with the current catalog and loader, after a [check of trust](Self::check_trust).
+    pub(crate) fn with_loader<T>(&self, f: impl FnOnce(&Catalog, &Loader) -> T) -> T {
+        self.check_trust();
+        let current = self.snapshot();
         f(&current.catalog, &current.loader)
     }
 
-    /// Calls `f` with the current matcher and loader.
+    /// Calls `f` with the current matcher and loader, after a [check of trust](Self::check_trust).
     pub(crate) fn with_matcher<T>(&self, f: impl FnOnce(&Matcher, &Loader) -> T) -> T {
-        let current = self.current();
+        self.check_trust();
+        let current = self.snapshot();
         f(current.matcher(), &current.loader)
     }
 
     /// Returns the budget of the listing for a client of a server: what the settings say, or else what this version of
     /// the client is known to keep.
     pub fn listing_budget(&self, client: Option<&Client>, version: Option<&str>) -> Budget {
-        let setting = self.current().report.settings.listing.value;
+        let setting = self.snapshot().report.settings.listing.value;
         setting.or(Client::listing_budget(client, version))
     }
 
-    /// Returns the ids of the skills to list first if not all fit.
-    pub(crate) fn preferred(&self) -> Vec<Box<str>> {
-        let current = self.current();
+    /// Returns the words that the names of the project's files stand for. Reads them once per snapshot.
+    pub(crate) fn project_words(&self) -> Arc<ProjectWords> {
+        let current = self.snapshot();
         // So few fit every budget.
-        if current
-            .catalog
-            .visible()
+        if (current.catalog.visible())
             .nth(MIN_PREFERENCE_SKILLS)
             .is_none()
         {
-            return Vec::new();
+            return Arc::default();
         }
-        let host = &self.inner.host;
+        let project = self.inner.host.environment.project();
+        let words = || Arc::new(ProjectWords::read(project));
+        Arc::clone(current.project_words.get_or_init(words))
+    }
+
+    /// Returns the ids of the skills to list first if not all fit.
+    pub(crate) fn preferred(&self, words: &ProjectWords) -> Vec<Box<str>> {
+        let current = self.snapshot();
         let pinned = current.report.settings.pinned.iter();
         let pinned = pinned.map(|setting| setting.value.as_str());
-        let first: Vec<_> = pinned.chain(host.preferred()).collect();
-        preferred(&current.catalog, &first, Some(host.environment.project()))
+        let first: Vec<_> = pinned.chain(self.inner.host.preferred()).collect();
+        preferred(&current.catalog, &first, words)
     }
 
     /// Returns the cached answers of the current snapshot.
     pub(crate) fn answers(&self) -> Arc<AnswerCache> {
-        Arc::clone(&self.current().answers)
+        Arc::clone(&self.snapshot().answers)
     }
 
     /// Returns the cached answers of the current snapshot, unless its trust has to be checked first: that would read a
@@ -412,7 +477,7 @@ impl Skills {
 
     /// Returns whether the current snapshot's search index is built, so that a search reads no skill files.
     pub fn is_searchable(&self) -> bool {
-        self.current().index.is_built()
+        self.snapshot().index.is_built()
     }
 
     /// Returns whether a search reads no file and takes less time than a change of threads.
@@ -429,7 +494,7 @@ impl Skills {
 
     /// Returns the search index of the current snapshot.
     pub(crate) fn index(&self) -> Arc<SnapshotIndex> {
-        Arc::clone(&self.current().index)
+        Arc::clone(&self.snapshot().index)
     }
 
     /// Returns the activity counters since the skills were first discovered.

@@ -1,5 +1,5 @@
-//! Which skills to list if there is no room for all: those that are pinned, those that were used, and those that the
-//! names of the project's files speak for.
+//! Which skills to list if there is no room for all: those that are pinned, those that were used, and those that match
+//! the names of the project's files.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
@@ -65,13 +65,20 @@ const FILE_WORDS: [(&str, &[&str]); 33] = [
     ("vue", &["vue", "frontend"]),
 ];
 
-/// Returns the ids of skills to list first, the most important first: `first` in its order, then the skills that the
-/// names of files in `project` speak for.
-pub(crate) fn preferred(
-    catalog: &Catalog,
-    first: &[&str],
-    project: Option<&Path>,
-) -> Vec<Box<str>> {
+/// The words that the names of a project's files stand for.
+#[derive(Debug, Default)]
+pub(crate) struct ProjectWords(HashSet<String>);
+
+impl ProjectWords {
+    /// Reads the names of a project's files. Links are not followed, and no file is opened.
+    pub(crate) fn read(project: &Path) -> Self {
+        Self(project_words(project))
+    }
+}
+
+/// Returns the ids of skills to list first, the most important first: `first` in its order, then the skills that match the
+/// names of the project's files.
+pub(crate) fn preferred(catalog: &Catalog, first: &[&str], words: &ProjectWords) -> Vec<Box<str>> {
     let mut ids: Vec<Box<str>> = Vec::new();
     let mut known = HashSet::new();
     let resolved = first.iter().filter_map(|id| catalog.get(id));
@@ -80,14 +87,14 @@ pub(crate) fn preferred(
             ids.push(entry.id().into());
         }
     }
-    let words = project.map(project_words).unwrap_or_default();
+    let words = &words.0;
     if words.is_empty() {
         return ids;
     }
     let about: Vec<(&str, HashSet<String>)> = catalog
         .visible()
         .filter(|entry| !known.contains(entry.id()))
-        .map(|entry| (entry.id(), skill_words(&entry, &words)))
+        .map(|entry| (entry.id(), skill_words(&entry, words)))
         .collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in about.iter().flat_map(|(_, words)| words) {
@@ -118,8 +125,6 @@ fn skill_words(entry: &Entry<'_>, words: &HashSet<String>) -> HashSet<String> {
         .collect()
 }
 
-/// Returns the words that the names of a project's files stand for. Links are not followed, and no file is opened.
-///
 /// The search ends at the first folder that does not fit into what is left of [`MAX_ENTRIES`]. Some of its entries would be those
 /// that the file system happens to list first.
 #[expect(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use arc_swap::{ArcSwapOption, Guard};
+use arc_swap::ArcSwapOption;
 use skillfold_core::catalog::Changes;
 use skillfold_core::{Catalog, Error, Loader, Root};
 
@@ -106,10 +106,14 @@ impl Skills {
         }
     }
 
-    /// Returns the current snapshot, after checking that the user still trusts and accepts what it serves. Every answer
-    /// goes through here, so a folder that was removed from one of the lists is soon out of use, whatever the settings say
-    /// and even if the host does not watch the files. Trust given by settings ends when they are read again.
-    pub(super) fn current(&self) -> Guard<Arc<Snapshot>> {
+    /// Checks that the user still trusts and accepts what the current snapshot serves, and swaps in one without the rest.
+    /// A folder that was removed from one of the lists is out of use then, whatever the settings say. Trust given by
+    /// settings ends when they are read again.
+    ///
+    /// [`refresh`](Self::refresh), a turn, the watcher and whatever gives content, such as [`load`](Self::load), call it.
+    /// A host that only reads [`catalog`](Self::catalog) calls it when that matters. It reads small files, at most every
+    /// 200 ms, and waits for a refresh only if trust changed.
+    pub fn check_trust(&self) {
         let inner = &*self.inner;
         let is_current = |snapshot: &Snapshot| {
             let DiscoveryReport {
@@ -129,13 +133,13 @@ impl Skills {
         };
         let current = inner.current.load();
         if is_current(&current) {
-            return current;
+            return;
         }
         let _guard = lock(&inner.refresh_lock);
         let current = inner.current.load();
         // The previous holder of the lock may have noticed it too.
         if is_current(&current) {
-            return current;
+            return;
         }
         let now = environment::now();
         // The settings are not read again: a settings file that is broken by now must not keep old trust alive.
@@ -146,20 +150,19 @@ impl Skills {
         found.keep_accepted(&current.report.accepted);
         // If the trust list cannot be read just now, trust is not known to be revoked; the next answer checks again.
         if found.take_trust_fault(current.catalog.roots()).is_some() {
-            return current;
+            return;
         }
         let changes = inner.refresh(found.roots, found.report, now);
         #[cfg(feature = "watch")]
         merge_changes(&mut lock(&inner.unreported), changes);
         #[cfg(not(feature = "watch"))]
         drop(changes);
-        inner.current.load()
     }
 
     /// Checks whether the user still trusts the project, and returns the changes caused by trust since the last call.
     #[cfg(feature = "watch")]
     pub(crate) fn take_trust_changes(&self) -> Changes {
-        drop(self.current());
+        self.check_trust();
         std::mem::take(&mut *lock(&self.inner.unreported))
     }
 }
@@ -200,6 +203,7 @@ impl SkillsInner {
             previous_matcher: ArcSwapOption::new(old.latest_matcher()),
             trust_check: TrustCheck::default(),
             answers: Arc::default(),
+            project_words: OnceLock::new(),
         }));
         self.counters.count_refresh();
     }

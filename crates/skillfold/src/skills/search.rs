@@ -57,7 +57,7 @@ impl Skills {
     /// # use skillfold::{Environment, Host, core::MemorySource};
     /// # let file = "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let found = skills.search("Could you say hello to Alice?", 10);
     /// assert_eq!(&*found.hits[0].id, "greet");
     /// # Ok::<(), skillfold::core::Error>(())
@@ -83,6 +83,7 @@ impl Skills {
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults {
+        self.check_trust();
         let index = self.index();
         let (query, found) = index.search(request, limit, &may_see);
         let hits = found.ranked.into_iter().map(|found| Hit {

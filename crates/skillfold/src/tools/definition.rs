@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use skillfold_core::Policy;
 
 use crate::answer::Tool;
+use crate::json::Json;
 
 /// The definition of a tool, for a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +19,7 @@ pub struct ToolDefinition {
     /// What the tool does and when to call it.
     pub description: String,
     /// The JSON schema of the arguments.
-    pub input_schema: Value,
+    pub input_schema: Json,
 }
 
 /// Returns the definitions of all tools. They are the same for all skills, so that they can stay in a prompt cache, and
@@ -99,18 +100,18 @@ pub(super) fn definition(
         name: name.to_owned(),
         title,
         description,
-        input_schema: json!({
+        input_schema: Json(json!({
             "type": "object",
             "properties": properties,
             "required": required,
-        }),
+        })),
     }
 }
 
 #[cfg(feature = "schema")]
 impl Tool {
-    /// Returns the JSON schema of the tool's [answers as values](crate::ToolAnswer::to_value), failures included.
-    pub fn output_schema(self) -> Value {
+    /// Returns the JSON schema of the tool's [answers as JSON](crate::ToolAnswer::to_json), failures included.
+    pub fn output_schema(self) -> Json {
         use crate::answer::SkillLines;
         use skillfold_core::view::{FilePart, InstructionsView};
 
@@ -129,7 +130,7 @@ impl Tool {
 }
 
 #[cfg(feature = "schema")]
-fn answer_schema<T: schemars::JsonSchema>() -> Value {
+fn answer_schema<T: schemars::JsonSchema>() -> Json {
     let settings = schemars::generate::SchemaSettings::draft2020_12()
         .for_serialize()
         .with(|settings| settings.inline_subschemas = true);
@@ -140,7 +141,7 @@ fn answer_schema<T: schemars::JsonSchema>() -> Value {
     ];
     let mut schema = json!({ "type": "object", "anyOf": any });
     remove_formats(&mut schema);
-    schema
+    Json(schema)
 }
 
 /// Removes the formats of numbers, such as `uint32`: no other language knows them, and clients complain.

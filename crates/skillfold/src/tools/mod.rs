@@ -13,7 +13,6 @@ mod run;
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use skillfold_core::disclose::{Memory as _, ToolNames};
 
 pub use crate::answer::{Block, Fit, Tool, ToolAnswer};
@@ -24,11 +23,12 @@ use crate::answer::failure::Failure;
 use crate::answer::{AnswerCache, AnswerKey};
 use crate::client::Client;
 use crate::conversation::session::Session;
+use crate::json::Json;
 
 impl Session {
     /// Returns the definitions of the tools, for the model; none if the conversation may see no skill.
     pub fn tools(&self) -> Vec<ToolDefinition> {
-        let has_skills = self.skills.with_snapshot(|catalog, _| {
+        let has_skills = self.skills.with_catalog(|catalog| {
             let mut visible = catalog.visible();
             visible.any(|entry| self.state.may_see(entry.id()))
         });
@@ -63,7 +63,7 @@ impl Session {
     /// Returns whether a client itself lists all skills that the conversation may see.
     pub fn is_listed_by(&self, client: Option<&Client>) -> bool {
         client.is_some_and(|client| {
-            self.skills.with_snapshot(|catalog, _| {
+            self.skills.with_catalog(|catalog| {
                 let mut visible = catalog.visible();
                 visible.all(|entry| client.lists(&entry) || !self.state.may_see(entry.id()))
             })
@@ -97,22 +97,34 @@ impl Session {
         }
     }
 
-    /// Calls a tool as the model asked, and records in the conversation what it was given. Whatever is wrong with the
-    /// call is an answer that the model can act on.
+    /// Calls a tool as the model asked, and records in the conversation what it was given. `arguments` is the JSON text that
+    /// the model wrote; an empty one counts as no arguments. Whatever is wrong with the call is an answer that the model can
+    /// act on.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy}};
     /// # let file = "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let mut session = skills.session(Policy::default(), ContextLifetime::History);
     /// let names: Vec<_> = session.tools().iter().map(|tool| tool.name.clone()).collect();
     /// assert_eq!(names, ["search_skills", "load_skill", "read_skill_resource", "list_skills"]);
-    /// let answer = session.call("load_skill", serde_json::json!({ "skill_id": "greet" }));
+    /// let answer = session.call("load_skill", r#"{ "skill_id": "greet" }"#);
     /// assert!(answer.text().contains("Say hello."));
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn call(&mut self, name: &str, arguments: Value) -> Arc<ToolAnswer> {
+    pub fn call(&mut self, name: &str, arguments: &str) -> Arc<ToolAnswer> {
+        let text = match arguments.trim() {
+            "" => "{}",
+            text => text,
+        };
+        let arguments = match serde_json::from_str(text) {
+            Ok(arguments) => Json(arguments),
+            Err(error) => {
+                let message = format!("The arguments are not valid JSON: {error}");
+                return invalid_call(message, "Write them as the tool's schema says");
+            }
+        };
         #[cfg(feature = "run")]
         if self.tool(name).is_none()
             && let Some(arguments) = self.skill_tool(name, &arguments)
@@ -122,36 +134,12 @@ impl Session {
         let Some(tool) = self.tool(name) else {
             let names = self.tools().into_iter().map(|tool| tool.name);
             let names: Vec<_> = names.collect();
-            let message = format!("There is no tool `{name}`");
             let hint = format!("Call one of these: {}", names.join(", "));
-            return Arc::new(ToolAnswer::failure(
-                format!("{message}. {hint}"),
-                Failure::invalid(message, hint),
-            ));
+            return invalid_call(format!("There is no tool `{name}`"), &hint);
         };
         let answer = self.answer(tool, arguments);
         self.record_answer(&answer);
         answer
-    }
-
-    /// Calls a tool with its arguments as the model wrote them. A text that is not JSON is answered too; an empty one counts
-    /// as no arguments.
-    pub fn call_json(&mut self, name: &str, arguments: &str) -> Arc<ToolAnswer> {
-        let text = match arguments.trim() {
-            "" => "{}",
-            text => text,
-        };
-        match serde_json::from_str(text) {
-            Ok(arguments) => self.call(name, arguments),
-            Err(error) => {
-                let message = format!("The arguments are not valid JSON: {error}");
-                let hint = "Write them as the tool's schema says";
-                Arc::new(ToolAnswer::failure(
-                    format!("{message}. {hint}"),
-                    Failure::invalid(message, hint),
-                ))
-            }
-        }
     }
 
     /// Answers a call of a tool without recording it: for hosts that answer several calls of a conversation at the same
@@ -159,7 +147,8 @@ impl Session {
     ///
     /// Lists, search results and loaded skills are cached until the next refresh, for conversations that may see all
     /// skills. A loaded skill is taken from the cache only if its files are unchanged.
-    pub fn answer(&self, tool: Tool, arguments: Value) -> Arc<ToolAnswer> {
+    pub fn answer(&self, tool: Tool, arguments: Json) -> Arc<ToolAnswer> {
+        self.skills.check_trust();
         let cache = self.is_cached(tool).then(|| self.skills.answers());
         let key = AnswerKey::new(tool, self.envelope_of(tool), &arguments);
         let cached = cache.as_ref().and_then(|cache| cache.get(&key));
@@ -172,7 +161,7 @@ impl Session {
     /// Answers a call if that touches no file, waits for nothing and takes less than a change of threads: from the cache, or
     /// by a search in memory among few skills. For hosts that must not block the thread; otherwise they call
     /// [`answer`](Self::answer) on another one.
-    pub fn quick_answer(&self, tool: Tool, arguments: &Value) -> Option<Arc<ToolAnswer>> {
+    pub fn quick_answer(&self, tool: Tool, arguments: &Json) -> Option<Arc<ToolAnswer>> {
         let cache = self.skills.checked_answers()?;
         let key = AnswerKey::new(tool, self.envelope_of(tool), arguments);
         let cache = self.is_cached(tool).then_some(cache);
@@ -211,11 +200,11 @@ impl Session {
     fn run_and_cache(
         &self,
         tool: Tool,
-        arguments: Value,
+        arguments: Json,
         cache: Option<&AnswerCache>,
         key: AnswerKey,
     ) -> Arc<ToolAnswer> {
-        let answer = Arc::new(self.run(tool, arguments));
+        let answer = Arc::new(self.run(tool, arguments.0));
         if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
             cache.insert(key, Arc::clone(&answer));
         }
@@ -242,4 +231,9 @@ impl Session {
             .loaded()
             .is_none_or(|loaded| self.skills.is_current(&loaded.text))
     }
+}
+
+fn invalid_call(message: String, hint: &str) -> Arc<ToolAnswer> {
+    let text = format!("{message}. {hint}");
+    Arc::new(ToolAnswer::failure(text, Failure::invalid(message, hint)))
 }

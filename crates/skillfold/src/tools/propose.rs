@@ -80,7 +80,7 @@ impl Session {
     }
 
     pub(super) fn run_propose_update(&self, asked: &UpdateArguments) -> ToolAnswer {
-        let may_see = self.skills.with_snapshot(|catalog, _| {
+        let may_see = self.skills.with_catalog(|catalog| {
             let entry = self.state.resolve(catalog, &asked.skill_id)?;
             Ok::<_, Error>(entry.id().to_owned())
         });
@@ -97,7 +97,7 @@ impl Session {
     }
 
     pub(super) fn run_propose_new(&self, asked: &NewArguments) -> ToolAnswer {
-        let may_see = self.skills.with_snapshot(|catalog, _| {
+        let may_see = self.skills.with_catalog(|catalog| {
             let entry = self.state.resolve(catalog, &asked.skill_id);
             entry.is_ok().then_some(&*asked.skill_id)
         });

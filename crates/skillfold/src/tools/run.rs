@@ -134,7 +134,7 @@ impl Session {
         let cursor = asked.cursor.as_deref();
         let query = asked.query.as_deref().unwrap_or_default();
         if query.trim().is_empty() {
-            return self.skills.with_snapshot(|catalog, _| {
+            return self.skills.with_catalog(|catalog| {
                 let ids_after = |entry: &Entry<'_>| cursor.is_none_or(|last| entry.id() > last);
                 let total = self.visible(catalog).count();
                 let rest: Vec<_> = self.visible(catalog).filter(ids_after).collect();
@@ -152,11 +152,10 @@ impl Session {
 
     fn run_load(&self, envelope: Envelope, asked: LoadArguments) -> ToolAnswer {
         let arguments = asked.arguments.unwrap_or_default();
-        let loaded = self.skills.with_snapshot(|catalog, loader| {
-            let entry = self.state.resolve(catalog, &asked.skill_id)?;
-            loader.render(&entry, &arguments, envelope)
+        let loaded = self.with_skill(&asked.skill_id, |entry, loader| {
+            loader.render(entry, &arguments, envelope)
         });
-        match self.skills.count_refusal(loaded) {
+        match loaded {
             Ok(text) => {
                 #[cfg(feature = "run")]
                 let notes = self.run_notes(text.instructions.id());
@@ -178,17 +177,16 @@ impl Session {
 
     fn run_read(&self, asked: &ReadArguments) -> ToolAnswer {
         let start = asked.start.unwrap_or_default();
-        let read = self.skills.with_snapshot(|catalog, loader| {
-            let entry = self.state.resolve(catalog, &asked.skill_id)?;
+        let read = self.with_skill(&asked.skill_id, |entry, loader| {
             let range = start..start.saturating_add(MAX_READ_BYTES);
-            let mut content = loader.read(&entry, &asked.path, range)?;
+            let mut content = loader.read(entry, &asked.path, range)?;
             let is_image = start == 0 && image_type(content.bytes()).is_some();
             if is_image && content.next().is_some() && content.size() <= MAX_IMAGE_BYTES {
-                content = loader.read(&entry, &asked.path, ..MAX_IMAGE_BYTES)?;
+                content = loader.read(entry, &asked.path, ..MAX_IMAGE_BYTES)?;
             }
-            Ok(file_answer(&entry, &content))
+            Ok(file_answer(entry, &content))
         });
-        match self.skills.count_refusal(read) {
+        match read {
             Ok(answer) => answer,
             Err(error) => refuse(&asked.skill_id, self.envelope(), &error),
         }
@@ -205,8 +203,7 @@ impl Session {
     /// whose id or tags contain it.
     fn find<T>(&self, query: &str, f: impl FnOnce(&FoundSkills<'_>) -> T) -> T {
         let query = first_chars(query, MAX_QUERY_CHARACTERS);
-        let may_see = |entry: &Entry<'_>| entry.is_visible() && self.state.may_see(entry.id());
-        let results = self.skills.search_among(query, MAX_CANDIDATES, may_see);
+        let results = self.search(query, MAX_CANDIDATES);
         let mut skills: Vec<(Entry<'_>, Option<Fit>)> = results
             .hits
             .iter()

@@ -13,6 +13,7 @@ use skillfold_run::{End, Outcome};
 
 use crate::answer::{RunResult, Tool, ToolAnswer};
 use crate::conversation::session::Session;
+use crate::json::Json;
 use crate::scripts::{RunnableSkill, ScriptError, SkillTool};
 use crate::tools::definition::{ToolDefinition, definition};
 
@@ -33,7 +34,7 @@ pub(super) struct CallArguments {
     skill_id: String,
     tool: String,
     #[serde(default)]
-    arguments: Value,
+    arguments: Json,
 }
 
 /// Returns the definitions of the tools.
@@ -84,7 +85,7 @@ impl Session {
     ///
     /// Those of [`Skills::runnable`](crate::Skills::runnable), and if the conversation may not see it.
     pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
-        self.skills.with_snapshot(|catalog, _| {
+        self.skills.with_loader(|catalog, _| {
             let entry = self.state.resolve(catalog, id)?;
             self.skills.runnable_entry(&entry)
         })
@@ -113,9 +114,9 @@ impl Session {
     pub(super) fn call_tool(&self, asked: &CallArguments) -> ToolAnswer {
         let call = || -> Result<ToolOutput, ScriptError> {
             let skill = self.runnable(&asked.skill_id)?;
-            let none = Value::Object(Map::new());
+            let none = Json(Value::Object(Map::new()));
             let arguments = match &asked.arguments {
-                Value::Null => &none,
+                arguments if arguments.is_null() => &none,
                 arguments => arguments,
             };
             let (skills, tool) = (&self.skills, &asked.tool);
@@ -160,18 +161,19 @@ impl Session {
     }
 
     /// Returns the arguments with which [`Tool::CallTool`] calls a tool of a loaded skill by its name for models.
-    pub fn skill_tool(&self, name: &str, arguments: &Value) -> Option<Value> {
+    pub fn skill_tool(&self, name: &str, arguments: &Json) -> Option<Json> {
         let mut tools = self.loaded_tools().into_iter();
         let (id, tool) = tools
             .find(|(id, tool)| qualified_name(id, &tool.name).is_ok_and(|known| known == name))?;
-        Some(json!({ "skill_id": id, "tool": tool.name, "arguments": arguments }))
+        let call = json!({ "skill_id": id, "tool": tool.name, "arguments": arguments });
+        Some(Json(call))
     }
 
     fn loaded_tools(&self) -> Vec<(String, SkillTool)> {
         if !self.may_run() {
             return Vec::new();
         }
-        self.skills.with_snapshot(|catalog, _| {
+        self.skills.with_catalog(|catalog| {
             let loaded = catalog.entries().filter(|entry| {
                 !entry.manifest().toolsets().is_empty()
                     && entry.is_for_models()

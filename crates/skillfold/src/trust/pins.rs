@@ -50,8 +50,13 @@ impl Pins {
         Self(entries.collect())
     }
 
+    /// Returns whether no skill is pinned.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the path and the digest of each skill, sorted by path.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(path, digest)| (&**path, &**digest))
     }
 

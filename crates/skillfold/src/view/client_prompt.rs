@@ -4,6 +4,7 @@ use skillfold_core::disclose::Listing;
 
 use crate::client::Client;
 use crate::conversation::session::Session;
+use crate::json::Json;
 use crate::tools::ToolDefinition;
 
 /// What a client's model gets from a server before any request.
@@ -41,7 +42,7 @@ pub struct ToolView {
     /// What it does and when to call it.
     pub description: String,
     /// The JSON schema of its arguments.
-    pub input_schema: serde_json::Value,
+    pub input_schema: Json,
 }
 
 impl ToolView {

@@ -7,6 +7,8 @@ use skillfold_store::{
 };
 
 use crate::improve::Effects;
+use crate::improve::TokenChange;
+use crate::json::Json;
 
 /// The proposals that wait for a decision.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -126,7 +128,7 @@ pub struct ChangedQueryView {
 impl EffectsView {
     /// Creates the view of effects.
     pub fn new(effects: &Effects) -> Self {
-        let pair = |(before, after)| [before, after];
+        let pair = |change: TokenChange| [change.before, change.after];
         let queries = effects.changed_queries.iter();
         Self {
             lines: effects.lines(),
@@ -272,7 +274,7 @@ impl VersionRow {
 #[non_exhaustive]
 pub struct Audit {
     /// The records, oldest first, each as it is in the file.
-    pub records: Vec<serde_json::Value>,
+    pub records: Vec<Json>,
     /// The last hash, which stands for all records. Empty if there are none.
     pub head: String,
     /// Whether every record is bound to the one before.
@@ -290,9 +292,7 @@ impl Audit {
     pub fn new(log: &LogRecords, is_shown: impl Fn(&Record) -> bool) -> Self {
         let records = log.records.iter().filter(|record| is_shown(record));
         Self {
-            records: records
-                .map(|record| serde_json::to_value(record).unwrap_or_default())
-                .collect(),
+            records: records.map(Json::of).collect(),
             head: log.head.clone(),
             is_whole: log.damage.is_none(),
             damaged_line: log.damage.as_ref().map(|damage| damage.line),

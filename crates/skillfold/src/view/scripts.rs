@@ -3,6 +3,7 @@
 use skillfold_run::toolset::{ToolOutput, qualified_name};
 use skillfold_run::{End, Outcome};
 
+use crate::json::Json;
 use crate::scripts::{AllowedSkill, AllowedSkills, RunnableSkill, SkillTool};
 
 /// What a skill can run, and whether the user has allowed it.
@@ -86,7 +87,7 @@ pub struct SkillToolView {
         any(test, feature = "schema"),
         schemars(with = "skillfold_core::view::Any")
     )]
-    pub input_schema: serde_json::Value,
+    pub input_schema: Json,
 }
 
 impl ScriptList {
@@ -223,8 +224,8 @@ pub struct RunView {
         any(test, feature = "schema"),
         schemars(with = "skillfold_core::view::Any")
     )]
-    #[serde(skip_serializing_if = "serde_json::Value::is_null")]
-    pub metadata: serde_json::Value,
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub metadata: Json,
 }
 
 impl RunView {
@@ -246,7 +247,7 @@ impl RunView {
             errors: outcome.stderr_text().into_owned(),
             seconds: Some(outcome.duration.as_secs_f64()),
             title: String::new(),
-            metadata: serde_json::Value::Null,
+            metadata: Json::default(),
         }
     }
 
@@ -262,7 +263,7 @@ impl RunView {
             errors: String::new(),
             seconds: None,
             title: output.title.clone(),
-            metadata: output.metadata.clone(),
+            metadata: Json(output.metadata.clone()),
         }
     }
 }

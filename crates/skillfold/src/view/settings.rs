@@ -35,10 +35,10 @@ impl SettingsView {
         let rows = settings.explain().into_iter();
         Self {
             settings: rows
-                .map(|(key, value, origin)| SettingRow {
-                    key,
-                    value,
-                    origin: origin.to_string(),
+                .map(|row| SettingRow {
+                    key: row.key,
+                    value: row.value,
+                    origin: row.origin.to_string(),
                 })
                 .collect(),
             findings: settings.findings.iter().map(SettingProblem::new).collect(),

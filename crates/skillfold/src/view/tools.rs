@@ -1,8 +1,7 @@
 //! The JSON view of the tools of a model, and of what they answer.
 
-use serde_json::Value;
-
 use crate::answer::{Block, ToolAnswer};
+use crate::json::Json;
 use crate::tools::ToolDefinition;
 use crate::view::client_prompt::ToolView;
 
@@ -28,7 +27,7 @@ pub struct AnswerView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub content: Vec<AnswerBlock>,
     /// The answer for a program; a failure is the same as the document `error`.
-    pub value: Value,
+    pub value: Json,
     /// The id of the skill whose instructions the answer gives; absent if it gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
@@ -77,7 +76,7 @@ impl AnswerView {
             text: answer.text(),
             is_error: answer.is_error(),
             content,
-            value: answer.to_value(),
+            value: answer.to_json(),
             skill: answer.loaded_id().map(str::to_owned),
             tokens: answer.loaded_tokens(),
         }

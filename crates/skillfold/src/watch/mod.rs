@@ -41,7 +41,7 @@ const TRUST_INTERVAL: Duration = Duration::from_secs(1);
 ///
 /// ```no_run
 /// # use skillfold::Skills;
-/// let skills = Skills::discover(".")?;
+/// let skills = Skills::discover(".")?.skills;
 /// let watcher = skills.watch(|result| match result {
 ///     Ok(changes) => println!("changed: {:?}", changes.changed),
 ///     Err(error) => eprintln!("the skills stay as they were: {error}"),
@@ -70,8 +70,10 @@ pub struct WatchStatus {
     /// Why notifications are incomplete, if they are on; or that a change handler or a source of the host panicked, until the next
     /// change is passed on. Watching goes on after a panic.
     pub problem: Option<String>,
-    /// The number of refreshes of single folders, and of full rescans.
-    pub rescans: (u64, u64),
+    /// How often single folders were refreshed.
+    pub folder_refreshes: u64,
+    /// How often everything was rescanned.
+    pub full_rescans: u64,
 }
 
 impl Skills {
@@ -320,7 +322,7 @@ impl WatchThread {
         if self.watch_set.is_some() {
             self.extend_watches();
         }
-        self.status().rescans.1 += 1;
+        self.status().full_rescans += 1;
     }
 
     /// Watches more folders. Once all are watched, refreshes again if some are new: earlier changes in those were not
@@ -406,7 +408,7 @@ impl WatchThread {
     }
 
     fn refresh_folders(&mut self, choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>) {
-        self.status().rescans.0 += 1;
+        self.status().folder_refreshes += 1;
         let refreshed = self.skills.refresh_folders(choose);
         self.report(refreshed);
     }

@@ -37,10 +37,11 @@ fn start_silent(result: Result<(), String>, poll_seconds: &str) -> (TempDir, Ski
         .set("poll_seconds", poll_seconds)
         .root(Root::new(Scope::User, "mine", source))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let new_watcher = |_: &_| Ok(Box::new(SilentWatcher(result)) as Box<dyn PathWatcher>);
     let watcher = Watcher::start(skills.clone(), new_watcher, None, Box::new(|_| {})).unwrap();
-    until(|| watcher.status().rescans.1 == 1);
+    until(|| watcher.status().full_rescans == 1);
     (folder, skills, watcher)
 }
 
@@ -117,7 +118,8 @@ fn interval_of_the_host_counts_whatever_the_settings_say() {
         .set("poll_seconds", "0")
         .root(Root::new(Scope::User, "mine", source))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let interval = Duration::from_millis(20);
     let watcher = skills.watch_every(interval, |_| {}).unwrap();
     until(|| watcher.status().poll == Some(interval));
@@ -132,7 +134,8 @@ fn panic_of_the_change_handler_is_in_the_status_and_watching_goes_on() {
     let skills = Host::new(Environment::new("/nowhere"))
         .root(Root::new(Scope::User, "mine", source))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let mut calls = 0;
     let handler = move |_: Result<&_, &_>| {
         calls += 1;
@@ -195,7 +198,8 @@ fn panic_of_a_source_is_in_the_status_and_watching_goes_on() {
     let skills = Host::new(Environment::new("/nowhere"))
         .root(Root::new(Scope::User, "mine", source))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     fails.store(true, Ordering::Relaxed);
     let interval = Duration::from_millis(20);
     let watcher = skills.watch_every(interval, |_| {}).unwrap();

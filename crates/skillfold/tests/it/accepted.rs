@@ -26,7 +26,7 @@ fn host(world: &World) -> Host {
 }
 
 fn skills(world: &World) -> Skills {
-    host(world).discover().unwrap()
+    host(world).discover().unwrap().skills
 }
 
 fn accept(world: &World, folder: &str) -> usize {
@@ -93,7 +93,7 @@ fn skill_of_a_project_that_is_not_trusted_is_untrusted_accepted_or_not() {
     let world = World::new(&tree(&[ours]));
     accept(&world, ours);
     let status = |host: Host| {
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         skills.catalog().get("c").unwrap().status()
     };
     assert_eq!(status(host(&world)), Status::Untrusted);
@@ -156,7 +156,7 @@ fn running_host_notices_an_acceptance_and_its_end_within_a_second() {
     const SECOND: Duration = Duration::from_secs(1);
     let world = world();
     let host = host(&world).set("watch", "off").set("poll_seconds", "0");
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     let is_given = || skills.load("a", "").is_ok() && skills.read("a", "SKILL.md").is_ok();
     assert!(!is_given());
     accept(&world, A);

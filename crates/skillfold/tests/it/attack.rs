@@ -15,6 +15,7 @@ fn skills(tree: &HostileTree, links: LinkPolicy) -> Skills {
         .root(Root::new(Scope::User, "hostile", source))
         .discover()
         .unwrap()
+        .skills
 }
 
 #[test]

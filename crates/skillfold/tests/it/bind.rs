@@ -2,7 +2,7 @@
 
 use skillfold::core::bind::{AgentView, Visibility};
 use skillfold::core::{Agent, ErrorKind};
-use skillfold::{AgentSkills, Settings};
+use skillfold::{AgentSkills, Host, Settings};
 
 use crate::world::{World, tree};
 
@@ -71,11 +71,11 @@ fn settings_name_agents_and_the_skills_that_they_use() {
 #[test]
 fn agents_are_explained_with_their_lines() {
     let world = world();
-    let settings = Settings::load(&world.environment("person/app"), &[]);
+    let settings = Settings::load(&world.environment("person/app"));
     let rows = settings.explain().into_iter();
     let lines = rows
-        .filter(|(key, ..)| key.starts_with("agents"))
-        .map(|(key, value, origin)| format!("{key} = {value:?} ({origin})\n"));
+        .filter(|row| row.key.starts_with("agents"))
+        .map(|row| format!("{} = {:?} ({})\n", row.key, row.value, row.origin));
     insta::assert_snapshot!(world.shown(&lines.collect::<String>()), @r#"
     agents.clerk.uses_skills = Some("pdf") (/person/.config/skillfold/config.toml:4)
     agents.clerk.sees = Some("used") (/person/.config/skillfold/config.toml:5)
@@ -96,7 +96,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
         "[agents]\na = \"pdf\"\nb = { uses_skills = \"pdf\", sees = \"used\" }\n[agents.c]\nuses_skils = []\n\
          [agents.d]\nsees = \"mine\"\nuses_skills = [1]\n[agents.e]\nuses_skills = [\"pfd\"]\n[agents.f]\ncolour = 1",
     );
-    let skills = world.host().discover_lenient();
+    let skills = world.host().discover_lenient().skills;
     insta::assert_snapshot!(world.findings(&skills.report()), @"
     /person/.config/skillfold/config.toml:2 error[SF702]: Setting `agents.a` is not usable: expected a table, found a string
     /person/.config/skillfold/config.toml:3 error[SF702]: Setting `agents.b.uses_skills` is not usable: expected a list, found a string
@@ -117,7 +117,8 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     let variable = world
         .environment("person/app")
         .variable("SKILLFOLD_AGENTS", "clerk");
-    let settings = Settings::load(&variable, &[("agents".to_owned(), "a".to_owned())]);
+    let host = Host::new(variable).set("agents", "a");
+    let settings = host.discover_lenient().skills.report().settings.clone();
     let refused = settings.findings.iter().filter(|finding| {
         let message = &finding.diagnostic.message;
         message.contains("agents are tables, and are set in the user's file only")
@@ -247,7 +248,7 @@ fn builder() -> World {
 fn manifest_of_a_trusted_project_describes_an_agent() {
     let world = builder();
     let skills = world.host().set("trust_project", "true").discover();
-    let skills = skills.unwrap();
+    let skills = skills.unwrap().skills;
     for path in [
         "agents/builder/manifest.yaml",
         "agents/builder",
@@ -283,7 +284,11 @@ fn marks_of_a_template_are_text_and_a_finding() {
     let prompt = "You build in {{ folder }}.";
     put(&world, "person/app/agents/builder/prompt.jinja2", prompt);
     let skills = world.host().set("trust_project", "true").discover();
-    let composed = skills.unwrap().compose("agents/builder", "", "").unwrap();
+    let composed = skills
+        .unwrap()
+        .skills
+        .compose("agents/builder", "", "")
+        .unwrap();
     assert!(composed.text.starts_with(prompt), "{}", composed.text);
     let findings: Vec<_> = composed.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -306,7 +311,7 @@ fn manifest_is_read_only_in_a_project_that_is_trusted_as_a_whole() {
     );
     assert!(world.skills().compose("agents/builder", "", "").is_err());
     let skills = world.host().set("trust_project", "true").discover();
-    let skills = skills.unwrap();
+    let skills = skills.unwrap().skills;
     put(&world, "person/elsewhere/manifest.yaml", MANIFEST);
     for (path, kind) in [
         ("../elsewhere", ErrorKind::Refused),

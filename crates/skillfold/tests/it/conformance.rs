@@ -70,7 +70,7 @@ fn answer(request: &Value, input: &Path) -> Document {
     for (key, value) in request["settings"].as_object().into_iter().flatten() {
         host = host.set(key, value.as_str().unwrap());
     }
-    let skills = host.discover_lenient();
+    let skills = host.discover_lenient().skills;
     let argument = |name: &str| request["arguments"][name].as_str();
     match request["call"].as_str().unwrap() {
         "list" => Document::Skills(list(&skills, request)),

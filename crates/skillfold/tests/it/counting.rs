@@ -1,8 +1,8 @@
 //! A source that counts what is asked of it.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use skillfold::core::name::ResourcePath;
 use skillfold::core::source::{
@@ -24,6 +24,8 @@ struct Counts {
     reads: AtomicUsize,
     looks: AtomicUsize,
     bytes: AtomicUsize,
+    /// Held by a test to let scans wait.
+    scans: Mutex<()>,
 }
 
 /// What was asked for since the last time.
@@ -56,6 +58,11 @@ impl Counting {
         Host::new(Environment::new("/nowhere")).bundled("counted", self.clone())
     }
 
+    /// Lets scans wait until the result is dropped.
+    pub(crate) fn hold_scans(&self) -> MutexGuard<'_, ()> {
+        self.counts.scans.lock().unwrap()
+    }
+
     pub(crate) fn asked(&self) -> Asked {
         let take = |counter: &AtomicUsize| counter.swap(0, Ordering::Relaxed);
         Asked {
@@ -74,6 +81,7 @@ fn add(counter: &AtomicUsize, number: usize) {
 impl Source for Counting {
     fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         add(&self.counts.lists, 1);
+        drop(self.hold_scans());
         self.source.list(walk, cursor)
     }
 

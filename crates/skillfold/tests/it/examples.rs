@@ -30,7 +30,7 @@ fn say(skills: &Skills, policy: &Policy, request: &str) -> (Turn, u64) {
 fn worked_examples_inject_hello_extended_where_it_is_asked_for() {
     let world = world("hello-extended");
     let host = world.host().set("disclosure", "triggered");
-    let skills = host.set("breadcrumb", "off").discover().unwrap();
+    let skills = host.set("breadcrumb", "off").discover().unwrap().skills;
     let policy = skills.report().settings.policy();
     for request in UNRELATED {
         let (turn, _) = say(&skills, &policy, request);

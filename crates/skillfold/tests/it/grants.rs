@@ -54,7 +54,7 @@ impl User {
     }
 
     fn skills(&self) -> Skills {
-        Host::new(self.environment()).discover().unwrap()
+        Host::new(self.environment()).discover().unwrap().skills
     }
 }
 
@@ -164,7 +164,7 @@ fn what_is_protected_is_so_where_a_variable_or_a_link_moves_it() {
         let environment = user.environment();
         let environment =
             environment.variable("XDG_CONFIG_HOME", user.home.join("conf").to_str().unwrap());
-        Host::new(environment).discover().unwrap()
+        Host::new(environment).discover().unwrap().skills
     };
     for permissions in [
         "{read: [~/conf/gh]}",
@@ -219,7 +219,7 @@ fn entry_without_an_approval_does_not_run_where_a_passphrase_is_required() {
     let user = User::new("{}");
     let strict = || {
         let host = Host::new(user.environment()).set("approval_requires", "passphrase");
-        host.discover().unwrap()
+        host.discover().unwrap().skills
     };
     // As a program of the user's would write it: the list of a time in which a terminal was enough.
     allow(&user.skills()).unwrap();

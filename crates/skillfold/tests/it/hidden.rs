@@ -10,7 +10,7 @@ use skillfold_testkit::{
     queries_for_hidden,
 };
 
-use crate::world::World;
+use crate::world::{World, value};
 
 /// The form of instructions and errors that is asked for.
 const FORM: Envelope = Envelope::SkillContext;
@@ -27,7 +27,7 @@ fn skills(world: &World) -> Skills {
     for (key, value) in HIDING_SETTINGS {
         host = host.set(key, value);
     }
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 /// What was asked, and what the answer was.
@@ -120,8 +120,8 @@ fn by_session(session: &mut Session, word: &str, note: &mut impl FnMut(&str, Str
         ("list_skills", json!({ "query": word })),
         ("list_skills", json!({})),
     ] {
-        let answer = session.call(tool, arguments);
-        note(tool, format!("{} {}", answer.text(), answer.to_value()));
+        let answer = session.call(tool, &arguments.to_string());
+        note(tool, format!("{} {}", answer.text(), value(&answer)));
     }
     note(
         "outcome",

@@ -45,7 +45,7 @@ impl User {
             .home(home.path())
             .variable("USER", "anna");
         let host = Host::new(environment).set("proposals", proposals);
-        host.discover().unwrap()
+        host.discover().unwrap().skills
     }
 
     fn session(&self) -> Session {
@@ -56,7 +56,7 @@ impl User {
     }
 
     fn call(&self, tool: &str, arguments: serde_json::Value) -> String {
-        let answer = self.session().call(tool, arguments);
+        let answer = self.session().call(tool, &arguments.to_string());
         let home = self.home.path().to_str().unwrap();
         let text = answer.text().replace(home, "HOME");
         // The time in the name of the proposal.
@@ -89,7 +89,7 @@ fn tools_that_propose_are_there_only_if_the_user_wants_them() {
     let off = User::discover(&user.home, "off");
     assert!(!names(&off).contains("propose"));
     let mut session = off.session(Policy::default(), ContextLifetime::History);
-    let answer = session.call("propose_skill_update", json!({}));
+    let answer = session.call("propose_skill_update", &json!({}).to_string());
     assert!(answer.text().starts_with("There is no tool"));
 }
 
@@ -240,7 +240,7 @@ fn proposal_of_a_skill_without_labelled_requests_looks_at_no_other_skill() {
     ]);
     let environment = Environment::new(home.path().join("work")).home(home.path());
     let host = Host::new(environment).bundled("counted", counting.clone());
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     counting.asked();
     let author = Author::named("claude-code");
     let content = "---\nname: new\ndescription: d\n---\nx\n";
@@ -278,7 +278,7 @@ fn host_is_told_of_a_proposal_once() {
         assert!(proposal.text.contains("## Justification"));
         count.fetch_add(1, Ordering::Relaxed);
     });
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     let diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -6 +6 @@\n-Use pdftk.\n+Use qpdf.\n";
     for _ in 0..2 {
         let author = Author::named("agent");

@@ -2,7 +2,7 @@
 
 use skillfold::core::choose::Signal;
 use skillfold::core::disclose::Turn;
-use skillfold::core::disclose::{Breadcrumb, Mode, Outcome, Style, Tier};
+use skillfold::core::disclose::{Breadcrumb, Mode, SkillOutcome, Style, Tier};
 use skillfold::core::{ContextLifetime, MemorySource, Policy};
 use skillfold::{Environment, Host, Session, Settings, Skills, settings::Matching};
 
@@ -18,7 +18,7 @@ fn skills(skills: &[(&str, &str, &str)]) -> Skills {
     });
     let source = MemorySource::new(files);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 /// Returns the policy that puts instructions into a request that matches, and nothing into any other.
@@ -59,7 +59,7 @@ fn multiple_skills_matched_respects_max_limit() {
     let turn = say(&of, "the report");
     let given = |turn: &Turn| {
         let given = turn.decisions.iter();
-        let given = given.filter(|one| matches!(one.outcome, Outcome::Given(..)));
+        let given = given.filter(|one| matches!(one.outcome, SkillOutcome::Given(..)));
         given.map(|one| one.id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(given(&turn), ["a", "b", "c"]);
@@ -247,7 +247,8 @@ fn by_settings(of: &[(&str, &str, &str)], settings: &[(&str, &str)]) -> Session 
     let skills = host
         .bundled("built in", MemorySource::new(files))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let policy = skills.report().settings.policy();
     skills.session(policy, ContextLifetime::History)
 }
@@ -340,7 +341,8 @@ fn instructions_are_there_for_what_matched_and_for_nothing_else() {
                 let told = told + turn.text.as_deref().unwrap_or_default();
                 for (name, triggers, body) in of {
                     let decision = turn.decisions.iter().find(|one| &*one.id == name);
-                    let given = decision.filter(|one| matches!(one.outcome, Outcome::Given(..)));
+                    let given =
+                        decision.filter(|one| matches!(one.outcome, SkillOutcome::Given(..)));
                     assert_eq!(
                         told.contains(body),
                         given.is_some(),

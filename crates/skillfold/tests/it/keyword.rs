@@ -1,7 +1,7 @@
 //! `matching = "keyword"`: triggers alone bring instructions, as an agent with nothing but triggers would have it.
 
 use skillfold::core::disclose::Turn;
-use skillfold::core::disclose::{Outcome, Tier};
+use skillfold::core::disclose::{SkillOutcome, Tier};
 use skillfold::core::{ContextLifetime, MemorySource};
 use skillfold::{Environment, Host, Session};
 
@@ -37,7 +37,7 @@ fn session_that(
         host = host.set(*key, *value);
     }
     let skills = host.bundled("built in", MemorySource::new(files));
-    let skills = skills.discover().unwrap();
+    let skills = skills.discover().unwrap().skills;
     let policy = skills.report().settings.policy();
     skills.session(policy, lives)
 }
@@ -165,7 +165,7 @@ fn trigger_matches_in_any_case_inside_words_and_with_its_punctuation() {
         let turn = say(&[GREET, punctuated], request);
         assert_eq!(turn.decisions.len(), 1, "{request}");
         assert!(
-            matches!(turn.decisions[0].outcome, Outcome::Given(..)),
+            matches!(turn.decisions[0].outcome, SkillOutcome::Given(..)),
             "{request}"
         );
     }

@@ -19,7 +19,7 @@ fn skills(settings: &[(&str, &str)]) -> Skills {
     for (key, value) in settings {
         host = host.set(*key, *value);
     }
-    host.bundled("built in", source).discover().unwrap()
+    host.bundled("built in", source).discover().unwrap().skills
 }
 
 #[test]
@@ -149,7 +149,8 @@ fn every_id_loads_as_it_is_printed_in_a_listing() {
     let skills = host
         .root(Root::new(Scope::User, "mine", other))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let catalog = skills.catalog();
     let ids: Vec<&str> = catalog.visible().map(|entry| entry.id()).collect();
     assert_eq!(ids.len(), names.len());
@@ -179,7 +180,7 @@ fn only_an_id_a_name_or_a_folder_leads_to_a_skill() {
         ("folder/SKILL.md", file("PDF_Tools")),
     ]);
     let host = Host::new(Environment::new("/nowhere"));
-    let skills = host.bundled("built in", source).discover().unwrap();
+    let skills = host.bundled("built in", source).discover().unwrap().skills;
     // Another case, and `_` for `-`, are the same name.
     for (id, loads) in [
         ("pdf", "pdf"),
@@ -286,7 +287,12 @@ fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
     assert_eq!(skills.load("good", "").unwrap().body(), "Good.\n");
     // What could be repaired loads, unless loading is strict.
     assert_eq!(skills.load("repaired", "").unwrap().body(), "Repaired.\n");
-    let strict = world.host().set("strict", "true").discover().unwrap();
+    let strict = world
+        .host()
+        .set("strict", "true")
+        .discover()
+        .unwrap()
+        .skills;
     assert_eq!(
         strict.load("repaired", "").unwrap_err().kind(),
         ErrorKind::Invalid
@@ -310,7 +316,8 @@ fn four_of_five_loads_of_typical_use_are_answered_from_memory() {
     let skills = host
         .bundled("built in", MemorySource::new(files))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let mut random: u32 = 1;
     for _ in 0..3_000 {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -26,7 +26,7 @@ fn registry() -> Skills {
         ),
     ]);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 fn catalog() -> Policy {
@@ -86,7 +86,8 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
         let skills = host
             .bundled("built in", MemorySource::new(files))
             .discover()
-            .unwrap();
+            .unwrap()
+            .skills;
         let mut session =
             skills.session(skills.report().settings.policy(), ContextLifetime::History);
         let listing = session.listing();

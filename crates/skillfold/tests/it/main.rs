@@ -13,6 +13,8 @@ mod conformance;
 mod counting;
 mod examples;
 mod flows;
+#[cfg(feature = "tokio")]
+mod futures;
 #[cfg(all(feature = "run", target_os = "linux"))]
 mod grants;
 mod hidden;
@@ -46,5 +48,6 @@ mod trust;
 mod untrusted;
 mod versions;
 #[cfg(feature = "watch")]
+mod warnings;
 mod watch;
 mod world;

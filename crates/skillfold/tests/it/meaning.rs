@@ -34,7 +34,7 @@ impl Embedder for Thesaurus {
         "thesaurus-1"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         let has = |text: &str, words: [&str; 2]| -> f32 {
             let is_there = words.iter().any(|word| text.to_lowercase().contains(word));
             if is_there { 1.0 } else { 0.01 }
@@ -51,7 +51,7 @@ impl Embedder for Thesaurus {
 }
 
 fn found(host: Host, request: &str) -> Vec<String> {
-    let found = host.discover().unwrap().search(request, 10);
+    let found = host.discover().unwrap().skills.search(request, 10);
     assert_eq!(found.problem, None);
     found.hits.iter().map(|hit| hit.id.to_string()).collect()
 }
@@ -79,7 +79,7 @@ fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
         let host = host
             .set("disclosure", "triggered")
             .set("matching", matching);
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         let mut policy = skills.report().settings.policy();
         if let Some(suggesting) = &mut policy.suggestions {
             // The host wants to hear of what is unlikely too.
@@ -112,11 +112,11 @@ impl Embedder for Flaky {
         Thesaurus.id()
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         if texts.len() == 1 && !self.0.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(Error::not_found("model"));
         }
-        Thesaurus.embed(texts)
+        Thesaurus.embed_documents(texts)
     }
 }
 
@@ -125,11 +125,11 @@ fn search_without_the_meaning_of_its_request_says_so_and_is_not_cached() {
     let world = World::new(SKILLS);
     let flaky = Arc::new(Flaky::default());
     let host = world.host().embedder(Arc::<Flaky>::clone(&flaky));
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
     let mut search = || {
         let arguments = serde_json::json!({ "query": "My automobile is broken" });
-        session.call("list_skills", arguments).text()
+        session.call("list_skills", &arguments.to_string()).text()
     };
     let by_words = search();
     assert!(by_words.contains("only by its words"), "{by_words}");
@@ -144,7 +144,7 @@ fn search_without_the_meaning_of_its_request_says_so_and_is_not_cached() {
 fn model_that_cannot_be_used_is_said_and_words_still_find() {
     let world = World::new(SKILLS);
     let host = world.host().set("model", "~/no-model");
-    let skills = host.set("matching", "semantic").discover().unwrap();
+    let skills = host.set("matching", "semantic").discover().unwrap().skills;
     assert_eq!(skills.search_problem(), None);
     let mut session = skills.session(skills.report().settings.policy(), ContextLifetime::History);
     session.turn("Repair my car");

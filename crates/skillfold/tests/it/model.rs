@@ -50,7 +50,7 @@ pub(crate) fn converse(
                 return conversation;
             }
         };
-        let answer = session.call(tool, arguments).text();
+        let answer = session.call(tool, &arguments.to_string()).text();
         conversation.calls.push(tool);
         let said = format!("\n<tool name=\"{tool}\">\n{answer}\n</tool>\n");
         conversation.told.push_str(&said);
@@ -60,7 +60,9 @@ pub(crate) fn converse(
 
 /// Returns what a model gets for `load_skill`: a text, whatever happens.
 pub(crate) fn load_skill(session: &mut Session, id: &str) -> String {
-    session.call("load_skill", json!({ "skill_id": id })).text()
+    session
+        .call("load_skill", &json!({ "skill_id": id }).to_string())
+        .text()
 }
 
 /// Returns all that a model is told before it answers a request: the listing, and what the request adds.

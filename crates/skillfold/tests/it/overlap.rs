@@ -25,6 +25,7 @@ fn skills(text: &str) -> Skills {
     host.bundled("text", MemorySource::new(files))
         .discover()
         .unwrap()
+        .skills
 }
 
 fn check(text: &str, ids: &[&str]) -> String {

@@ -110,7 +110,7 @@ fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_ev
     let world = world();
     pin(&world);
     let host: Host = world.host().set("watch", "off").set("poll_seconds", "0");
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     assert!(skills.load("a", "").is_ok());
     world.write(&format!("//- {A}/scripts/run.sh\necho evil\n"));
     let changes = skills.refresh().unwrap();
@@ -135,7 +135,7 @@ fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
     pin(&world);
     let unwatched = || {
         let host: Host = world.host().set("watch", "off").set("poll_seconds", "0");
-        host.discover().unwrap()
+        host.discover().unwrap().skills
     };
     let refused = |what: Result<String, skillfold::core::Error>| {
         let error = what.unwrap_err();
@@ -196,7 +196,7 @@ fn part_of_a_large_file_is_given_only_if_the_whole_file_is_as_it_was() {
     let mut bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at % 251) as u8).collect();
     std::fs::write(&file, &bytes).unwrap();
     pin(&world);
-    let skills = world.host().set("watch", "off").discover().unwrap();
+    let skills = world.host().set("watch", "off").discover().unwrap().skills;
     let read = |range: std::ops::Range<u64>| {
         let read = skills.read_range("a", "large.bin", range);
         read.map(|it| it.bytes().to_vec())
@@ -224,7 +224,7 @@ fn part_of_a_large_file_is_given_only_if_the_whole_file_is_as_it_was() {
 fn proposal_is_not_answered_with_lines_that_the_folder_was_not_trusted_with() {
     let world = world();
     pin(&world);
-    let skills = world.host().set("watch", "off").discover().unwrap();
+    let skills = world.host().set("watch", "off").discover().unwrap().skills;
     world.write(&format!("//- {A}/SKILL.md\n---\nsecret\n---\n"));
     let diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,2 +1,2 @@\n ---\n-no such line\n+line\n";
     let author = skillfold::store::Author::named("model");

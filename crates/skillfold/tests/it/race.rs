@@ -19,6 +19,7 @@ fn skills(arena: &Arena) -> Skills {
         .root(Root::new(Scope::User, "arena", source))
         .discover()
         .unwrap()
+        .skills
 }
 
 fn race(name: &str, swaps: &[(&str, &str)], call: impl Fn(&Skills) -> RaceOutcome) {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use skillfold::core::catalog::Filter;
 use skillfold::core::search::{Query, SearchCoverage, SearchIndex};
-use skillfold::core::{ContextLifetime, Scope};
+use skillfold::core::{ContextLifetime, ErrorKind, Scope};
 use skillfold::{Session, Skills};
 
 use crate::counting::{Asked, Counting};
@@ -44,7 +44,7 @@ fn finding_skills_reads_the_start_of_each_file_and_keeps_no_instructions() {
     let fields = "description: d".to_owned();
     let names = ["a", "b", "c"];
     let source = Counting::new(names.map(|name| (name, fields.clone(), long.clone())));
-    let skills = source.host().discover().unwrap();
+    let skills = source.host().discover().unwrap().skills;
     let asked = source.asked();
     assert_eq!((skills.catalog().len(), asked.reads), (3, 3));
     assert!(asked.bytes <= 3 * 4_096, "{asked:?}");
@@ -56,7 +56,7 @@ fn finding_skills_reads_the_start_of_each_file_and_keeps_no_instructions() {
 #[test]
 fn filters_by_source_name_and_description_read_no_file() {
     let source = many();
-    let skills = source.host().discover().unwrap();
+    let skills = source.host().discover().unwrap().skills;
     source.asked();
     let catalog = skills.catalog();
     let found = |filter: &Filter| catalog.page(filter, None, 1_000).entries.len();
@@ -74,7 +74,7 @@ fn filters_by_source_name_and_description_read_no_file() {
 #[test]
 fn search_of_descriptions_answers_at_once_and_reads_no_file() {
     let source = many();
-    let skills = source.host().discover().unwrap();
+    let skills = source.host().discover().unwrap().skills;
     source.asked();
     let catalog = skills.catalog();
     let index = SearchIndex::new(&catalog, SearchCoverage::Metadata);
@@ -91,7 +91,7 @@ fn search_of_descriptions_answers_at_once_and_reads_no_file() {
 #[test]
 fn id_leads_to_its_file_and_no_folder_is_listed_again() {
     let source = many();
-    let skills = source.host().discover().unwrap();
+    let skills = source.host().discover().unwrap().skills;
     assert!(source.asked().lists > 0);
     for id in ["s007", "S007", "bundled:s007"] {
         assert_eq!(skills.load(id, id).unwrap().id(), "s007");
@@ -116,7 +116,12 @@ fn id_leads_to_its_file_and_no_folder_is_listed_again() {
 #[test]
 fn instructions_are_read_for_what_asks_for_them_and_not_before() {
     let source = many();
-    let skills = source.host().set("matching", "keyword").discover().unwrap();
+    let skills = source
+        .host()
+        .set("matching", "keyword")
+        .discover()
+        .unwrap()
+        .skills;
     source.asked();
     let mut asking = session(&skills);
     asking.listing();
@@ -134,7 +139,7 @@ fn instructions_are_read_for_what_asks_for_them_and_not_before() {
 #[test]
 fn search_reads_each_file_once_for_its_words_and_loads_none() {
     let source = many();
-    let skills = source.host().discover().unwrap();
+    let skills = source.host().discover().unwrap().skills;
     source.asked();
     let mut asking = session(&skills);
     asking.turn("What is 2+2?");
@@ -148,4 +153,61 @@ fn search_reads_each_file_once_for_its_words_and_loads_none() {
         (skills.cache_stats().entries, skills.cache_stats().misses),
         (0, 0)
     );
+}
+
+#[test]
+fn catalog_lookup_and_listing_read_nothing_and_wait_for_no_scan() {
+    let source = many();
+    let skills = source.host().discover().unwrap().skills;
+    let mut session = session(&skills);
+    source.asked();
+    let held = source.hold_scans();
+    std::thread::scope(|scope| {
+        let refreshed = scope.spawn(|| skills.refresh());
+        while source.asked().lists == 0 {
+            std::thread::yield_now();
+        }
+        // The refresh has the lock and waits for its scan.
+        assert_eq!(skills.catalog().len(), 1_000);
+        assert!(skills.get("s007").is_ok());
+        assert!(session.listing().listed > 0);
+        assert!(!session.tools().is_empty());
+        assert_eq!(source.asked(), Asked::default());
+        drop(held);
+        refreshed.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn conversation_reads_files_and_searches_within_what_it_may_see() {
+    let skill = |name: &str| (name.to_owned(), "description: Sorts letters".to_owned());
+    let skills = ["mail", "post"].map(skill);
+    let source = Counting::new(
+        (skills.iter()).map(|(name, fields)| (&**name, fields.clone(), "Sort.\n".to_owned())),
+    );
+    let skills = source.host().discover().unwrap().skills;
+    let parent = session(&skills);
+    let mut child = parent.child(["post"]).unwrap();
+    let found = |session: &Session| {
+        let hits = session.search("sorts letters", 10).hits.into_iter();
+        let mut ids: Vec<String> = hits.map(|hit| hit.id.into()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(found(&parent), ["mail", "post"]);
+    assert_eq!(found(&child), ["post"]);
+    for session in [&parent, &child] {
+        assert!(session.read("post", "SKILL.md").is_ok());
+        assert!(session.files("post", None, 10).is_ok());
+    }
+    assert!(parent.read("mail", "SKILL.md").is_ok());
+    let errors = [
+        child.read("mail", "SKILL.md").unwrap_err(),
+        child.read_range("mail", "SKILL.md", ..10).unwrap_err(),
+        child.files("mail", None, 10).unwrap_err(),
+        child.load("mail", "").unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
 }

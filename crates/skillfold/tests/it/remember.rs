@@ -90,7 +90,7 @@ fn host(source: Lasting) -> Host {
 }
 
 fn start(cache: &Path, source: Lasting) -> Skills {
-    host(source).cache(cache).discover().unwrap()
+    host(source).cache(cache).discover().unwrap().skills
 }
 
 fn memory(skills: &Skills) -> RootCache {
@@ -176,9 +176,16 @@ fn nothing_is_written_for_few_skills_or_without_being_asked() {
     let off = host(Lasting::new(1_000, 0..0))
         .cache(&cache)
         .set("index", "off");
-    assert!(off.discover().unwrap().report().root_caches.is_empty());
+    assert!(
+        off.discover()
+            .unwrap()
+            .skills
+            .report()
+            .root_caches
+            .is_empty()
+    );
     assert!(!cache.exists());
-    let nobody = host(Lasting::new(1_000, 0..0)).discover().unwrap();
+    let nobody = host(Lasting::new(1_000, 0..0)).discover().unwrap().skills;
     assert!(nobody.report().root_caches.is_empty());
 }
 

@@ -22,7 +22,8 @@ fn default_roots_are_found_from_the_working_folder_up_and_at_home() {
     ]));
     let skills = Host::new(world.environment("person/app/web/src"))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     insta::assert_snapshot!(world.listed(&skills), @"
     a untrusted web/.agents/skills/a
     b untrusted .agents/skills/b
@@ -45,7 +46,7 @@ fn nearest_root_wins_a_name_and_the_others_stay_reachable() {
         "person/.agents/skills/pdf",
     ]));
     let host = Host::new(world.environment("person/app/web")).set("trust_project", "true");
-    insta::assert_snapshot!(world.listed(&host.discover().unwrap()), @"
+    insta::assert_snapshot!(world.listed(&host.discover().unwrap().skills), @"
     pdf active web/.claude/skills/pdf
     project:.agents/skills/pdf shadowed .agents/skills/pdf
     project:.claude/skills/pdf shadowed .claude/skills/pdf
@@ -61,7 +62,8 @@ fn without_a_repository_only_the_working_folder_is_a_project() {
     ]));
     let skills = Host::new(world.environment("elsewhere/deep"))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     insta::assert_snapshot!(world.listed(&skills), @"b untrusted .agents/skills/b");
 }
 
@@ -69,7 +71,10 @@ fn without_a_repository_only_the_working_folder_is_a_project() {
 fn home_is_the_persons_and_never_a_project() {
     let world = World::new(&tree(&["person/.agents/skills/a"]));
     for directory in ["person", "person/app"] {
-        let skills = Host::new(world.environment(directory)).discover().unwrap();
+        let skills = Host::new(world.environment(directory))
+            .discover()
+            .unwrap()
+            .skills;
         assert_eq!(
             skills.catalog().get("a").unwrap().scope(),
             Scope::User,
@@ -83,7 +88,8 @@ fn host_without_roots_and_home_has_no_skills() {
     let world = World::new("//- person/app/README.md\nNo skills\n");
     let skills = Host::new(Environment::new(world.path("person/app")))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert!(skills.catalog().is_empty());
     let report = skills.report();
     assert!(
@@ -104,6 +110,7 @@ fn project_is_trusted_by_its_folder_or_one_above_it() {
             .set("trusted", world.path(trusted).to_string_lossy());
         host.discover()
             .unwrap()
+            .skills
             .catalog()
             .get("a")
             .unwrap()
@@ -130,12 +137,12 @@ fn bundled_skills_come_from_a_folder_or_from_memory() {
         .host()
         .bundled("built in", memory)
         .bundled("bundle", FsSource::open(world.path("bundle")).unwrap());
-    insta::assert_snapshot!(world.listed(&host.clone().discover().unwrap()), @"
+    insta::assert_snapshot!(world.listed(&host.clone().discover().unwrap().skills), @"
     bundled:pdf shadowed bundle/pdf
     extra disabled built in/extra
     pdf active ~/.agents/skills/pdf
     ");
-    let on = host.set("enable", "extra").discover().unwrap();
+    let on = host.set("enable", "extra").discover().unwrap().skills;
     assert_eq!(on.catalog().get("extra").unwrap().status(), Status::Active);
 }
 
@@ -147,7 +154,8 @@ fn root_that_a_host_names_is_trusted() {
         .host()
         .root(Root::new(Scope::Project, "named", source))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let catalog = skills.catalog();
     assert_eq!(catalog.get("a").unwrap().root().trust(), Trust::Trusted);
 }

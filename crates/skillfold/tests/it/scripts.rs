@@ -8,6 +8,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::world::value;
 use serde_json::{Value, json};
 use skillfold::core::read::ToolCheck;
 use skillfold::core::{ContextLifetime, Policy, Refusal};
@@ -73,7 +74,7 @@ impl User {
 
     fn skills(&self, scripts: &str) -> Skills {
         let host = Host::new(self.environment()).set("scripts", scripts);
-        host.discover().unwrap()
+        host.discover().unwrap().skills
     }
 }
 
@@ -88,7 +89,7 @@ fn session(skills: &Skills) -> Session {
 }
 
 fn call(session: &mut Session, tool: &str, arguments: Value) -> String {
-    session.call(tool, arguments).text()
+    session.call(tool, &arguments.to_string()).text()
 }
 
 #[test]
@@ -106,10 +107,10 @@ fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
 
     let on = user.skills("on");
     assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
-    let answer = session(&on).call("run_skill_script", run.clone());
+    let answer = session(&on).call("run_skill_script", &run.to_string());
     assert!(answer.is_error());
     insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks.");
-    assert_eq!(answer.to_value()["refusal"], "not_allowed");
+    assert_eq!(value(&answer)["refusal"], "not_allowed");
 
     allow(&on);
     insta::assert_snapshot!(call(&mut session(&on), "run_skill_script", run), @"
@@ -198,7 +199,8 @@ fn tools_of_a_skill_are_there_once_it_is_loaded_and_are_called_by_both_names() {
     let tools = conversation.skill_tools();
     assert_eq!(tools.len(), 1);
     assert_eq!(tools[0].name, "pdf__count");
-    assert_eq!(tools[0].input_schema["required"], json!(["text"]));
+    let schema = serde_json::to_value(&tools[0].input_schema).unwrap();
+    assert_eq!(schema["required"], json!(["text"]));
     let arguments = json!({ "text": "four" });
     assert_eq!(
         call(&mut conversation, "pdf__count", arguments.clone()).trim(),
@@ -209,7 +211,7 @@ fn tools_of_a_skill_are_there_once_it_is_loaded_and_are_called_by_both_names() {
         call(&mut conversation, "call_skill_tool", by_one).trim(),
         "4"
     );
-    let wrong = conversation.call("pdf__count", json!({}));
+    let wrong = conversation.call("pdf__count", &json!({}).to_string());
     assert!(wrong.is_error());
     insta::assert_snapshot!(wrong.text(), @"Tool `count`: the argument `text` is missing. Call it again with arguments that fit its schema.");
     let unknown = json!({ "skill_id": "pdf", "tool": "sum" });
@@ -234,10 +236,10 @@ fn failure_of_a_script_is_an_answer_that_says_how() {
     let mut run = |script: &str| {
         let answer = conversation.call(
             "run_skill_script",
-            json!({ "skill_id": "pdf", "script": script }),
+            &json!({ "skill_id": "pdf", "script": script }).to_string(),
         );
         assert!(answer.is_error(), "{script}");
-        (answer.text(), answer.to_value())
+        (answer.text(), value(&answer))
     };
     insta::assert_snapshot!(run("scripts/fail.py").0, @r"
     half
@@ -426,7 +428,8 @@ It asks for the variable PDF_TOKEN.
     let strict = Host::new(user.environment())
         .set("approval_requires", "passphrase")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     skills.let_clients_ask(true, &anna).unwrap();
     strict
         .allow(&skill, &Approval::by_client("editor"))
@@ -455,7 +458,7 @@ fn call_that_is_cancelled_ends_and_the_next_one_works() {
             thread::sleep(Duration::from_millis(300));
             cancel.cancel();
         });
-        let answer = session.call(tool, arguments);
+        let answer = session.call(tool, &arguments.to_string());
         ender.join().unwrap();
         assert!(started.elapsed() < Duration::from_secs(30));
         assert!(answer.is_error());

@@ -63,7 +63,7 @@ impl Place {
     }
 
     fn start(&self) -> Skills {
-        self.host().cache(self.cache()).discover().unwrap()
+        self.host().cache(self.cache()).discover().unwrap().skills
     }
 
     /// Returns the files of the index, each with its size.
@@ -95,7 +95,7 @@ fn ids(skills: &Skills, request: &str) -> Vec<String> {
 #[test]
 fn many_skills_are_found_on_disk_as_in_memory() {
     let place = Place::new(1_200);
-    let (memory, disk) = (place.host().discover().unwrap(), place.start());
+    let (memory, disk) = (place.host().discover().unwrap().skills, place.start());
     for request in REQUESTS {
         assert_eq!(ids(&disk, request), ids(&memory, request), "{request}");
     }
@@ -180,7 +180,10 @@ fn place_that_cannot_be_used_costs_no_skill() {
     let found = place.start().search(REQUESTS[1], 10);
     assert!(found.problem.is_some());
     let hits: Vec<&str> = found.hits.iter().map(|hit| &*hit.id).collect();
-    assert_eq!(hits, ids(&place.host().discover().unwrap(), REQUESTS[1]));
+    assert_eq!(
+        hits,
+        ids(&place.host().discover().unwrap().skills, REQUESTS[1])
+    );
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn few_skills_and_who_does_not_want_it_leave_nothing_on_disk() {
     assert!(few.files().is_empty());
     let many = Place::new(1_000);
     let host = many.host().cache(many.cache()).set("index", "off");
-    ids(&host.discover().unwrap(), REQUESTS[0]);
+    ids(&host.discover().unwrap().skills, REQUESTS[0]);
     assert!(many.files().is_empty());
 }
 

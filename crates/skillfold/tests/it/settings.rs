@@ -2,15 +2,16 @@
 
 use skillfold::core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
 use skillfold::core::{Code, ErrorKind};
+use skillfold::settings::SettingFinding;
 use skillfold::{Environment, Host, Settings, discovery::RootStatus};
 
 use crate::world::{World, tree};
 
 fn explained(world: &World, settings: &Settings) -> String {
     let rows = settings.explain().into_iter();
-    let lines = rows.map(|(key, value, origin)| {
-        let value = value.unwrap_or_else(|| "none".to_owned());
-        format!("{key} = {value} ({origin})\n")
+    let lines = rows.map(|row| {
+        let value = row.value.unwrap_or_else(|| "none".to_owned());
+        format!("{} = {value} ({})\n", row.key, row.origin)
     });
     world.shown(&lines.collect::<String>())
 }
@@ -18,7 +19,7 @@ fn explained(world: &World, settings: &Settings) -> String {
 #[test]
 fn token_of_a_server_is_no_setting_and_is_not_shown() {
     let environment = Environment::new("/nowhere").variable("SKILLFOLD_HTTP_TOKEN", "s3cret");
-    let settings = Settings::load(&environment, &[]);
+    let settings = Settings::load(&environment);
     assert_eq!(settings.findings, []);
     assert!(!format!("{:?}", settings.explain()).contains("s3cret"));
     assert_eq!(environment.http_token(), Some("s3cret"));
@@ -48,8 +49,8 @@ fn each_layer_wins_over_the_one_before() {
         .variable("SKILLFOLD_MAX_DEPTH", "4")
         .variable("SKILLFOLD_DISABLE", "c, user:d")
         .variable("SKILLFOLD_HIDDEN", "search");
-    let arguments = [("hidden".to_owned(), "skip".to_owned())];
-    let settings = Settings::load(&environment, &arguments);
+    let host = Host::new(environment).set("hidden", "skip");
+    let settings = host.discover_lenient().skills.report().settings.clone();
     insta::assert_snapshot!(explained(&world, &settings), @r"
     precedence = user > project > plugin > bundled (/person/.config/skillfold/config.toml:1)
     roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:2)
@@ -99,7 +100,9 @@ fn each_layer_wins_over_the_one_before() {
     box_without = none (default)
     agents = none (default)
     ");
-    assert!(settings.findings.is_empty());
+    // The skills that it names do not exist.
+    let unknown = |finding: &SettingFinding| finding.diagnostic.code == Code::PatternMatchesNothing;
+    assert!(settings.findings.iter().all(unknown));
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn settings_say_what_a_model_is_told() {
         .variable("SKILL_FALLBACK_MODE", "show_all")
         .variable("SKILLFOLD_BREADCRUMB", "off")
         .variable("SKILLFOLD_FALLBACK", "ask_user");
-    let settings = Settings::load(&environment, &[]);
+    let settings = Settings::load(&environment);
     assert!(settings.findings.is_empty(), "{:?}", settings.findings);
     let policy = settings.policy();
     assert_eq!(
@@ -143,7 +146,7 @@ fn matching_by_meaning_is_an_error_without_an_embedder() {
 fn content_is_logged_by_the_name_that_other_programs_have_for_it() {
     let world = World::new("\n//- person/app/README.md\n");
     let environment = world.environment("person/app");
-    let detail = |environment| Settings::load(&environment, &[]).policy().log_detail;
+    let detail = |environment| Settings::load(&environment).policy().log_detail;
     assert_eq!(detail(environment.clone()), LogDetail::Names);
     let environment = environment.variable("ENABLE_SENSITIVE_DATA", "true");
     assert_eq!(detail(environment.clone()), LogDetail::Content);
@@ -159,7 +162,7 @@ fn matching_by_keyword_searches_for_nothing() {
         let environment = world
             .environment("person/app")
             .variable("SKILL_MATCHING_MODE", word);
-        let settings = Settings::load(&environment, &[]);
+        let settings = Settings::load(&environment);
         assert!(settings.findings.is_empty(), "{:?}", settings.findings);
         settings.policy().suggestions.is_some()
     };
@@ -246,7 +249,7 @@ fn how_files_are_followed_is_for_the_person_to_say() {
         );
     }
     let skills = world.host().set("watch", "off").set("poll_seconds", "0");
-    let settings = skills.discover().unwrap().report().settings.clone();
+    let settings = skills.discover().unwrap().skills.report().settings.clone();
     assert_eq!(
         (settings.watch.value, settings.poll_seconds.value),
         (false, 0)
@@ -270,7 +273,8 @@ fn project_switches_off_its_own_skills_only() {
             .host()
             .set("trust_project", "true")
             .discover()
-            .unwrap();
+            .unwrap()
+            .skills;
         world.listed(&skills) + &world.findings(&skills.report())
     };
     insta::assert_snapshot!(listed("disable = [\"*\"]"), @"
@@ -379,7 +383,7 @@ fn unknown_key_is_reported_with_the_nearest() {
     let environment = world
         .environment("person/app")
         .variable("SKILLFOLD_DISABEL", "x");
-    let skills = Host::new(environment).discover().unwrap();
+    let skills = Host::new(environment).discover().unwrap().skills;
     insta::assert_snapshot!(world.findings(&skills.report()), @"
     /person/.config/skillfold/config.toml:2 warning[SF701]: Setting `precedense` is not known; did you mean `precedence`?
     /person/.config/skillfold/config.toml:3 warning[SF701]: Setting `quux` is not known
@@ -424,7 +428,7 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
     Setting `roots` is not usable: a root has no `name`; it has `path`, `scope` and `plugin` (/person/.config/skillfold/config.toml:1)
     ");
     // A person who wants to see what is wrong can.
-    let report = world.host().discover_lenient().report();
+    let report = world.host().discover_lenient().skills.report();
     assert_eq!(report.settings.findings.len(), 1);
 }
 
@@ -444,7 +448,8 @@ fn pattern_that_switches_nothing_is_reported() {
         .host()
         .set("disable", "reprot,user:*,nothing-like-it")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     insta::assert_snapshot!(world.findings(&skills.report()), @"
     argument warning[SF706]: There is no skill `reprot`; did you mean `report`?
     argument warning[SF706]: There is no skill `nothing-like-it`
@@ -458,7 +463,7 @@ fn settings_file_that_a_variable_names_must_be_there() {
         let environment = world
             .environment("person/app")
             .variable("SKILLFOLD_CONFIG", path);
-        Settings::load(&environment, &[])
+        Settings::load(&environment)
     };
     assert_eq!(
         settings("mine.toml").max_depth.value,
@@ -479,7 +484,7 @@ fn settings_file_can_be_named_by_a_variable() {
         "SKILLFOLD_CONFIG",
         world.path("special.toml").to_string_lossy(),
     );
-    assert_eq!(Settings::load(&environment, &[]).max_depth.value, 1);
+    assert_eq!(Settings::load(&environment).max_depth.value, 1);
     let elsewhere = Environment::new(world.path("person/app"))
         .home(world.path("person"))
         .variable("XDG_CONFIG_HOME", world.path("settings").to_string_lossy());
@@ -494,7 +499,10 @@ fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
     let world = World::new("//- app/.git/HEAD\n");
     let text = format!("# {}\n", "x".repeat(1 << 20));
     world.write(&format!("//- app/.skillfold/config.toml\n{text}"));
-    let skills = Host::new(world.environment("app")).discover().unwrap();
+    let skills = Host::new(world.environment("app"))
+        .discover()
+        .unwrap()
+        .skills;
     let findings = &skills.report().settings.findings;
     let code = findings.iter().map(|finding| finding.diagnostic.code);
     assert_eq!(code.collect::<Vec<_>>(), [Code::SettingsUnreadable]);
@@ -502,13 +510,17 @@ fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
 
 #[test]
 fn a_conversation_may_have_settings_of_its_own_and_only_those_of_a_policy() {
-    let settings = Settings::load(&Environment::new("/nowhere"), &[]);
+    let settings = Settings::load(&Environment::new("/nowhere"));
     let policy = settings
-        .policy_with([("style", "xml"), ("max_per_request", "1")])
+        .policy_with(["style=xml", "max_per_request=1"])
         .unwrap();
     assert_eq!((policy.style, policy.max_skills), (Style::Xml, 1));
     assert_eq!(settings.policy().style, Style::Lines);
-    let refused = |key, value| settings.policy_with([(key, value)]).unwrap_err();
+    let refused = |key, value| {
+        settings
+            .policy_with([format!("{key}={value}")])
+            .unwrap_err()
+    };
     assert_eq!(
         refused("links", "strict").to_string(),
         "Invalid `links`: a conversation can only set disclosure, style, listing, matching, max_per_request, \

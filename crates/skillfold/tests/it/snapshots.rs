@@ -84,7 +84,8 @@ fn two_threads_see_only_whole_snapshots_while_a_third_refreshes() {
     let skills = Host::new(Environment::new("/nowhere"))
         .root(root)
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         let reader = || {
@@ -126,7 +127,7 @@ fn two_threads_see_only_whole_snapshots_while_a_third_refreshes() {
 fn many_threads_may_refresh_at_once() {
     let memory = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
     let host = Host::new(Environment::new("/nowhere")).bundled("memory", memory);
-    let skills = host.discover().unwrap();
+    let skills = host.discover().unwrap().skills;
     thread::scope(|scope| {
         for _ in 0..4 {
             let skills = skills.clone();

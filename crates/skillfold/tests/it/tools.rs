@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::world::value;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use skillfold::core::bind::Visibility;
@@ -39,7 +40,7 @@ const TREE: &str = "
 fn skills(tree: &str) -> Skills {
     let source = MemorySource::new(files(tree));
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 fn session(tree: &str) -> Session {
@@ -50,7 +51,7 @@ fn on_disk(root: &std::path::Path) -> Skills {
     let source = FsSource::open(root).unwrap();
     let host = Host::new(Environment::new("/nowhere"));
     let host = host.root(Root::new(Scope::User, "mine", source));
-    host.discover().unwrap()
+    host.discover().unwrap().skills
 }
 
 /// Returns skills with the names `skill-000`, `skill-001` and so on.
@@ -103,10 +104,11 @@ fn load_skill_takes_one_id_and_answers_with_the_whole_skill() {
         .tools()
         .into_iter()
         .find(|tool| tool.name == "load_skill");
-    assert_eq!(load.unwrap().input_schema["required"], json!(["skill_id"]));
+    let schema = serde_json::to_value(load.unwrap().input_schema).unwrap();
+    assert_eq!(schema["required"], json!(["skill_id"]));
     let answer = session.call(
         "load_skill",
-        json!({ "skill_id": "pdf", "arguments": "tax.pdf" }),
+        &json!({ "skill_id": "pdf", "arguments": "tax.pdf" }).to_string(),
     );
     assert!(!answer.is_error());
     assert_snapshot!(answer.text());
@@ -116,30 +118,36 @@ fn load_skill_takes_one_id_and_answers_with_the_whole_skill() {
 #[test]
 fn answer_is_text_alone_and_a_value_for_programs_on_request() {
     let mut session = session(TREE);
-    let answer = session.call("load_skill", json!({ "skill_id": "pdf" }));
+    let answer = session.call("load_skill", &json!({ "skill_id": "pdf" }).to_string());
     let [Block::Text(text)] = &*answer.content else {
         panic!("{answer:?}");
     };
-    let value = answer.to_value();
+    let loaded = value(&answer);
     assert_eq!(
-        (&value["id"], &value["text"]),
+        (&loaded["id"], &loaded["text"]),
         (&json!("pdf"), &json!(text))
     );
     let file = session.call(
         "read_skill_resource",
-        json!({ "skill_id": "pdf", "path": "references/forms.md" }),
+        &json!({ "skill_id": "pdf", "path": "references/forms.md" }).to_string(),
     );
     assert_eq!(file.text(), "Forms\n");
-    assert_eq!(file.to_value()["text"], "Forms\n");
+    assert_eq!(value(&file)["text"], "Forms\n");
 }
 
 #[test]
 fn search_says_how_well_at_most_five_skills_fit() {
     let mut session = session(&many(60));
-    let found = session.call("search_skills", json!({ "query": "skill-007" }));
+    let found = session.call(
+        "search_skills",
+        &json!({ "query": "skill-007" }).to_string(),
+    );
     assert_snapshot!(found.text().lines().next().unwrap(), @"- skill-007 (strong): Number 7");
     assert!(found.text().lines().count() <= 5, "{}", found.text());
-    let nothing = session.call("search_skills", json!({ "query": "zebra stripes" }));
+    let nothing = session.call(
+        "search_skills",
+        &json!({ "query": "zebra stripes" }).to_string(),
+    );
     assert_snapshot!(nothing.text(), @"No skill fits. Go on without one, or search in other words.");
 }
 
@@ -148,9 +156,7 @@ fn list_comes_in_pages_and_by_words() {
     let mut session = session(&many(120));
     let (mut seen, mut cursor) = (Vec::new(), Value::Null);
     for _ in 0..3 {
-        let page = session
-            .call("list_skills", json!({ "cursor": cursor }))
-            .to_value();
+        let page = value(&session.call("list_skills", &json!({ "cursor": cursor }).to_string()));
         assert_eq!(page["total"], 120);
         let ids = page["skills"].as_array().unwrap().iter();
         seen.extend(ids.map(|skill| skill["id"].as_str().unwrap().to_owned()));
@@ -160,7 +166,7 @@ fn list_comes_in_pages_and_by_words() {
     seen.dedup();
     assert_eq!(seen.len(), 120);
     let mut session = self::session(TREE);
-    let by_tag = session.call("list_skills", json!({ "query": "office" }));
+    let by_tag = session.call("list_skills", &json!({ "query": "office" }).to_string());
     assert_snapshot!(by_tag.text(), @"- pdf: Fills in forms. Use when a form has to be filled in.");
 }
 
@@ -188,9 +194,9 @@ fn whatever_is_wrong_with_a_call_is_an_answer_to_act_on() {
         ),
         ("pdf", json!({})),
     ] {
-        let answer = session.call(tool, arguments.clone());
+        let answer = session.call(tool, &arguments.to_string());
         assert!(answer.is_error(), "{tool} {arguments}");
-        let kind = answer.to_value()["error"].clone();
+        let kind = value(&answer)["error"].clone();
         let text = answer.text();
         let _ = writeln!(said, "{tool} {arguments}: {kind}\n{text}\n");
     }
@@ -204,7 +210,7 @@ fn path_that_leaves_the_skill_is_refused_as_traversal() {
     let mut read = |path: &str| {
         session.call(
             "read_skill_resource",
-            json!({ "skill_id": "pdf", "path": path }),
+            &json!({ "skill_id": "pdf", "path": path }).to_string(),
         )
     };
     for path in ["../mail/SKILL.md", "references/../../mail/SKILL.md"] {
@@ -214,7 +220,7 @@ fn path_that_leaves_the_skill_is_refused_as_traversal() {
             "{}",
             answer.text()
         );
-        assert_eq!(answer.to_value()["refusal"], "traversal", "{path}");
+        assert_eq!(value(&answer)["refusal"], "traversal", "{path}");
     }
     for path in ["/etc/passwd", "..\\mail", "references//forms.md", "."] {
         assert!(read(path).is_error(), "{path}");
@@ -237,16 +243,17 @@ fn child_conversation_reaches_no_other_skill_by_any_tool() {
         ("list_skills", json!({ "query": "office" })),
     ] {
         // The parent's answer is cached, and must not be given to the child.
-        let _ = parent.answer(parent.tool(tool).unwrap(), arguments.clone());
-        let answer = child.call(tool, arguments.clone());
-        let said = format!("{} {}", answer.text(), answer.to_value());
+        let asked = arguments.to_string().parse().unwrap();
+        let _ = parent.answer(parent.tool(tool).unwrap(), asked);
+        let answer = child.call(tool, &arguments.to_string());
+        let said = format!("{} {}", answer.text(), value(&answer));
         let asked = arguments["skill_id"] == "pdf";
         let is_clean = !said.contains("form") && (asked || !said.contains("pdf"));
         assert!(is_clean, "{tool} {arguments}: {said}");
     }
     assert!(
         !child
-            .call("load_skill", json!({ "skill_id": "mail" }))
+            .call("load_skill", &json!({ "skill_id": "mail" }).to_string())
             .is_error()
     );
 }
@@ -262,10 +269,10 @@ fn agent_reaches_only_what_it_sees() {
         .session(Policy::default(), ContextLifetime::History);
     assert!(
         session
-            .call("load_skill", json!({ "skill_id": "pdf" }))
+            .call("load_skill", &json!({ "skill_id": "pdf" }).to_string())
             .is_error()
     );
-    let listed = session.call("list_skills", json!({}));
+    let listed = session.call("list_skills", &json!({}).to_string());
     assert_eq!(listed.text(), "- mail: Writes letters\n");
 }
 
@@ -298,7 +305,7 @@ fn picture_comes_as_a_picture_by_its_content_and_other_bytes_by_their_path() {
         let path = format!("assets/{name}");
         session.call(
             "read_skill_resource",
-            json!({ "skill_id": "pdf", "path": path }),
+            &json!({ "skill_id": "pdf", "path": path }).to_string(),
         )
     };
     for name in ["logo.png", "photo.dat"] {
@@ -312,7 +319,7 @@ fn picture_comes_as_a_picture_by_its_content_and_other_bytes_by_their_path() {
         );
         assert!(is_png, "{name}: {answer:?}");
         assert!(
-            answer.to_value()["base64"]
+            value(&answer)["base64"]
                 .as_str()
                 .unwrap()
                 .starts_with("iVBORw0KGgp")
@@ -343,10 +350,11 @@ fn bytes_of_a_skill_without_a_folder_come_as_a_resource() {
     let mut session = host
         .discover()
         .unwrap()
+        .skills
         .session(Policy::default(), ContextLifetime::History);
     let answer = session.call(
         "read_skill_resource",
-        json!({ "skill_id": "pdf", "path": "form.pdf" }),
+        &json!({ "skill_id": "pdf", "path": "form.pdf" }).to_string(),
     );
     let [
         Block::Resource {
@@ -374,12 +382,12 @@ fn long_file_is_read_in_parts() {
     let (mut whole, mut start) = (String::new(), 0);
     loop {
         let asked = json!({ "skill_id": "pdf", "path": "long.txt", "start": start });
-        let answer = session.call("read_skill_resource", asked);
+        let answer = session.call("read_skill_resource", &asked.to_string());
         let Block::Text(part) = &answer.content[0] else {
             panic!("{answer:?}");
         };
         whole.push_str(part);
-        match answer.to_value()["next"].as_u64() {
+        match value(&answer)["next"].as_u64() {
             Some(next) => {
                 let Block::Text(rest) = &answer.content[1] else {
                     panic!("{answer:?}");
@@ -397,7 +405,7 @@ fn long_file_is_read_in_parts() {
 }
 
 fn load(session: &mut Session) -> std::sync::Arc<ToolAnswer> {
-    session.call("load_skill", json!({ "skill_id": "pdf" }))
+    session.call("load_skill", &json!({ "skill_id": "pdf" }).to_string())
 }
 
 #[test]
@@ -438,7 +446,7 @@ fn cached_answer_is_not_given_after_a_refresh_that_changes_it() {
     let own = folder(TREE);
     let skills = on_disk(own.path());
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
-    let mut total = || session.call("list_skills", json!({})).to_value()["total"].clone();
+    let mut total = || value(&session.call("list_skills", ""))["total"].clone();
     assert_eq!((total(), total()), (json!(2), json!(2)));
     write(own.path(), &files(&TREE.replace("pdf", "doc")));
     skills.refresh().unwrap();
@@ -474,7 +482,7 @@ fn arguments_that_are_no_json_are_answered() {
     let skills = skills(TREE);
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
     for text in ["{", "NaN", "\u{feff}", r#"{"skill_id": "\ud800"}"#] {
-        let answer = session.call_json("load_skill", text);
+        let answer = session.call("load_skill", text);
         assert!(answer.is_error(), "{text}");
         let said = answer.text();
         assert!(
@@ -482,7 +490,7 @@ fn arguments_that_are_no_json_are_answered() {
             "{said}"
         );
     }
-    assert!(!session.call_json("list_skills", " ").is_error());
-    let loaded = session.call_json("load_skill", r#"{"skill_id": "pdf"}"#);
+    assert!(!session.call("list_skills", " ").is_error());
+    let loaded = session.call("load_skill", r#"{"skill_id": "pdf"}"#);
     assert_eq!(loaded.loaded_id(), Some("pdf"));
 }

@@ -65,7 +65,10 @@ fn folder_of_projects_trusts_each_of_them_and_nothing_beside_it() {
     ]));
     trust(&world, "person/code");
     let status = |folder: &str| {
-        let skills = Host::new(world.environment(folder)).discover().unwrap();
+        let skills = Host::new(world.environment(folder))
+            .discover()
+            .unwrap()
+            .skills;
         skills.catalog().get("a").unwrap().status()
     };
     assert_eq!(status("person/code/app"), Status::Active);
@@ -120,7 +123,8 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
     // A folder that was moved away is not trusted where it is now.
     let moved = Host::new(world.environment("person/other"))
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert_eq!(
         moved.catalog().get("a").unwrap().status(),
         Status::Untrusted
@@ -237,14 +241,14 @@ fn state_is_where_the_system_keeps_it() {
     let environment = environment.variable("XDG_STATE_HOME", state.to_string_lossy());
     trust_folder(&environment, &world.path("person/app")).unwrap();
     assert!(state.join("skillfold/trusted.toml").exists() && !world.path(LIST).exists());
-    let skills = Host::new(environment).discover().unwrap();
+    let skills = Host::new(environment).discover().unwrap().skills;
     assert_eq!(skills.catalog().get("a").unwrap().status(), Status::Active);
 }
 
 #[test]
 fn doctor_names_the_rule_that_trusts_the_project() {
     let rule = |world: &World, host: Host| {
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         let rule = Doctor::new(&skills).roots[0]
             .trusted_by
             .clone()
@@ -300,7 +304,8 @@ fn revoked_trust_ends_every_answer_within_a_second_whatever_the_settings_say() {
         .set("watch", "off")
         .set("poll_seconds", "0")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert_eq!(ways(&skills).len(), 6);
     distrust_folder(&environment, &world.path("person/app")).unwrap();
     thread::sleep(CHECK_INTERVAL);
@@ -314,6 +319,23 @@ fn revoked_trust_ends_every_answer_within_a_second_whatever_the_settings_say() {
     distrust_folder(&environment, &world.path("person/app")).unwrap();
     thread::sleep(CHECK_INTERVAL);
     assert_eq!(ways(&skills), [""; 0]);
+}
+
+#[test]
+fn catalog_and_listing_touch_no_list_of_trust_and_a_check_of_its_own_does() {
+    let world = world();
+    trust(&world, "person/app");
+    let skills = world.skills();
+    let mut session = skills.session(Policy::default(), ContextLifetime::History);
+    let (before, listing) = (skills.catalog(), session.listing().text);
+    distrust_folder(&world.environment("person/app"), &world.path("person/app")).unwrap();
+    thread::sleep(CHECK_INTERVAL);
+    assert!(std::sync::Arc::ptr_eq(&before, &skills.catalog()));
+    assert!(skills.get("a").is_ok());
+    assert_eq!(session.listing().text, listing);
+    skills.check_trust();
+    assert_eq!(skills.catalog().visible().count(), 0);
+    assert!(skills.get("a").is_err());
 }
 
 #[cfg(unix)]
@@ -349,6 +371,7 @@ fn list_that_others_may_write_is_looked_at_and_not_refreshed_for_every_answer() 
     assert_eq!(ways(&skills), [""; 0]);
     let before = skills.catalog();
     thread::sleep(CHECK_INTERVAL);
+    skills.check_trust();
     assert!(std::sync::Arc::ptr_eq(&before, &skills.catalog()));
     mode(0o600);
     assert_eq!(ways(&skills).len(), 6);

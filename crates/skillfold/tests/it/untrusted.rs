@@ -66,7 +66,8 @@ fn links_of_an_untrusted_project_are_not_followed_and_that_is_said() {
         .host()
         .set("trust_project", "true")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert_eq!(found(&trusted, Status::Active), 301);
 }
 
@@ -94,7 +95,8 @@ fn default_root_that_leads_out_of_an_untrusted_project_is_not_searched() {
         .host()
         .set("trust_project", "true")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert_eq!(trusted.catalog().len(), 2);
 }
 
@@ -129,7 +131,10 @@ fn all_roots_of_an_untrusted_project_share_one_budget() {
     assert!((9..=10).contains(&seen), "{seen}");
     assert!(findings(&skills, Code::BoundReached) > 0);
     let trusted = folders_of_each.host().set("trust_project", "true");
-    assert_eq!(found(&trusted.discover().unwrap(), Status::Active), 33);
+    assert_eq!(
+        found(&trusted.discover().unwrap().skills, Status::Active),
+        33
+    );
 }
 
 #[cfg(feature = "watch")]
@@ -159,6 +164,7 @@ fn untrusted_project_is_not_followed() {
         .host()
         .set("trust_project", "true")
         .discover()
-        .unwrap();
+        .unwrap()
+        .skills;
     assert!(watched(&trusted) > 32 * 50);
 }

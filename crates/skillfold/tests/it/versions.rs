@@ -23,17 +23,17 @@ fn notes(skills: &Skills) -> String {
 fn host_names_its_version_and_the_user_decides_about_what_does_not_fit() {
     let world = world();
     let status = |host: Host| {
-        let skills = host.discover().unwrap();
+        let skills = host.discover().unwrap().skills;
         skills.catalog().get("a").unwrap().status()
     };
     assert_eq!(status(world.host()), Status::Active);
     let old = || world.host().client("my-agent", "1.4.2");
-    let skills = old().discover().unwrap();
+    let skills = old().discover().unwrap().skills;
     insta::assert_snapshot!(notes(&skills), @"warning[SF607]: Skill `a` does not fit: it needs `my-agent` `>=2.0`, and this is 1.4.2");
     assert!(skills.load("a", "").is_ok());
     let hiding = || old().set("version_mismatch", "hide");
     assert_eq!(status(hiding()), Status::Incompatible);
-    assert!(hiding().discover().unwrap().load("a", "").is_err());
+    assert!(hiding().discover().unwrap().skills.load("a", "").is_err());
     assert_eq!(status(hiding().client("my-agent", "2.0")), Status::Active);
 }
 
@@ -53,7 +53,8 @@ fn conversation_of_a_client_has_what_fits_its_version() {
             .host()
             .set("version_mismatch", mode)
             .discover()
-            .unwrap();
+            .unwrap()
+            .skills;
         let session = skills.session(Policy::default(), ContextLifetime::History);
         let mut session = session.for_client(name, version);
         session.listing().text

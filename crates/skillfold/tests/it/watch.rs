@@ -41,7 +41,7 @@ struct Followed {
 impl Followed {
     fn new(tree: &str, with: impl FnOnce(Host) -> Host) -> Self {
         let world = World::new(tree);
-        let skills = with(world.host()).discover().unwrap();
+        let skills = with(world.host()).discover().unwrap().skills;
         let (sender, news) = channel();
         let watching = skills
             .watch(move |told| {
@@ -65,7 +65,7 @@ impl Followed {
         if watch.value || poll.value > 0 {
             self.until("the first look", |followed| {
                 let status = followed.watching.status();
-                status.rescans.1 > 0 && status.is_complete == watch.value
+                status.full_rescans > 0 && status.is_complete == watch.value
             });
         }
         self
@@ -159,13 +159,13 @@ fn change_is_seen_within_ten_seconds_by_the_default_settings_with_and_without_a_
 #[test]
 fn what_one_change_costs_is_a_look_at_one_folder() {
     let followed = Followed::told();
-    let everything = followed.watching.status().rescans.1;
+    let everything = followed.watching.status().full_rescans;
     for number in 0..5 {
         let description = format!("Number {number}");
         followed.write("person/.agents/skills/mail", "mail", &description);
         followed.until_described("mail", Some(&description));
     }
-    assert_eq!(followed.watching.status().rescans.1, everything);
+    assert_eq!(followed.watching.status().full_rescans, everything);
 }
 
 #[test]
@@ -238,7 +238,12 @@ fn root_and_skill_that_are_links_are_followed() {
         world.path("elsewhere/two/pdf"),
     )
     .unwrap();
-    let skills = world.host().set("poll_seconds", "0").discover().unwrap();
+    let skills = world
+        .host()
+        .set("poll_seconds", "0")
+        .discover()
+        .unwrap()
+        .skills;
     let watching = skills.watch(|_| {}).unwrap();
     let (_, news) = channel();
     let followed = Followed {

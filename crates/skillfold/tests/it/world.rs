@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold::{DiscoveryReport, Environment, Host, Skills};
+use skillfold::{Environment, Host, Skills, discovery::DiscoveryReport};
 use skillfold_testkit::{files, folder};
 use tempfile::TempDir;
 
@@ -39,7 +39,7 @@ impl World {
     }
 
     pub(crate) fn skills(&self) -> Skills {
-        self.host().discover().unwrap()
+        self.host().discover().unwrap().skills
     }
 
     /// Returns a text without the path of the temporary folder.
@@ -82,4 +82,9 @@ pub(crate) fn skill(path: &str) -> String {
 
 pub(crate) fn tree(skills: &[&str]) -> String {
     skills.iter().map(|path| skill(path)).collect()
+}
+
+/// Returns what an answer says to a program.
+pub(crate) fn value(answer: &skillfold::ToolAnswer) -> serde_json::Value {
+    serde_json::to_value(answer.to_json()).unwrap()
 }

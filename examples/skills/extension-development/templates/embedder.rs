@@ -1,4 +1,4 @@
-//! Search by meaning with your own model. Replace the body of `embed` by a call of it, and `id` by its name and version.
+//! Search by meaning with your own model. Replace the body of `embed_documents` by a call of it, and `id` by its name and version.
 //!
 //! Save it as `src/main.rs` of a program that depends on the crate `skillfold`, and run `cargo run`.
 
@@ -16,7 +16,7 @@ impl Embedder for Thesaurus {
         "thesaurus-1"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         let about = |text: &str, words: [&str; 2]| {
             let text = text.to_lowercase();
             if words.iter().any(|word| text.contains(word)) { 1.0 } else { 0.01 }
@@ -32,9 +32,9 @@ fn main() -> Result<(), Error> {
         ("cake/SKILL.md", "---\nname: cake\ndescription: Bakes a cake\n---\nLook at the oven.\n"),
     ]);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    assert!(host.clone().discover()?.search("My automobile is broken", 10).hits.is_empty());
+    assert!(host.clone().discover()?.skills.search("My automobile is broken", 10).hits.is_empty());
 
-    let skills = host.embedder(Arc::new(Thesaurus)).discover()?;
+    let skills = host.embedder(Arc::new(Thesaurus)).discover()?.skills;
     assert_eq!(&*skills.search("My automobile is broken", 10).hits[0].id, "car");
     Ok(())
 }

@@ -103,7 +103,7 @@ fn main() -> Result<(), Error> {
     table.put("pdf", "forms.md", 1, "Every field has a name.\n");
 
     let root = Root::new(Scope::User, "our table", table.clone());
-    let skills = Host::new(Environment::new("/nowhere")).root(root).discover()?;
+    let skills = Host::new(Environment::new("/nowhere")).root(root).discover()?.skills;
     assert_eq!(skills.load("pdf", "")?.text(), "Read forms.md.\n");
     assert_eq!(skills.read("pdf", "forms.md")?.text(), Some("Every field has a name.\n"));
 

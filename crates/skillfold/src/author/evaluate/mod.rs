@@ -6,10 +6,10 @@ mod report;
 use std::collections::BTreeSet;
 
 use skillfold_core::catalog::Status;
-use skillfold_core::disclose::{Mode, Outcome};
+use skillfold_core::disclose::{Mode, SkillOutcome};
 use skillfold_core::load::FileContent;
 use skillfold_core::{
-    Code, ContextLifetime, Diagnostic, Entry, Error, Loader, Matcher, Policy, Session,
+    Code, ContextLifetime, Diagnostic, Entry, Error, Loader, Matcher, Policy, SessionState,
 };
 
 pub use self::report::{
@@ -43,7 +43,7 @@ impl Skills {
     ///         {"query": "What is 2 + 2?", "should_trigger": false}
     ///     ]"#),
     /// ]);
-    /// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let evaluation = skills.evaluate(&[], &Policy::default())?;
     /// let greet = &evaluation.skills[0];
     /// assert_eq!((greet.recall(), greet.precision()), (Some(0.5), Some(1.0)));
@@ -158,13 +158,13 @@ impl QueryRunner<'_> {
     }
 
     fn run_query(&self, entry: &Entry<'_>, file: &str, query: query_file::Query) -> EvaluatedQuery {
-        let session = Session::new(ContextLifetime::History);
+        let session = SessionState::new(ContextLifetime::History);
         let turn = session.preview(self.matcher, self.loader, self.policy, &query.text);
         let (mut matched, mut others) = (None, Vec::new());
         for decision in turn.decisions {
             if &*decision.id == entry.id() {
                 matched = Some(QueryMatch::from_decision(decision));
-            } else if matches!(decision.outcome, Outcome::Given(..)) {
+            } else if matches!(decision.outcome, SkillOutcome::Given(..)) {
                 others.push(decision.id);
             }
         }

@@ -103,7 +103,7 @@ pub struct QueryMatch {
     pub signal: Signal,
     /// The part of the skill that matched.
     pub evidence: Box<str>,
-    /// The name of the [`Outcome`](skillfold_core::disclose::Outcome).
+    /// The name of the [`SkillOutcome`](skillfold_core::disclose::SkillOutcome).
     pub outcome: &'static str,
 }
 
@@ -238,7 +238,7 @@ impl Evaluation {
     }
 }
 
-/// The name of `Outcome::Given`.
+/// The name of `SkillOutcome::Given`.
 const GIVEN: &str = "given";
 
 impl QueryMatch {

@@ -156,7 +156,7 @@ impl Skills {
     ///     ("pdf-forms/SKILL.md", skill("pdf-forms", "Fills in PDF forms and checks each field of the form")),
     ///     ("mail/SKILL.md", skill("mail", "Writes letters")),
     /// ]);
-    /// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?.skills;
     /// let overlaps = skills.overlaps(&[], 10)?;
     /// assert_eq!(overlaps.pairs.len(), 1);
     /// assert_eq!(overlaps.pairs[0].ids.each_ref().map(|id| &**id), ["filler", "pdf-forms"]);

@@ -17,7 +17,7 @@ use crate::disclose::budget::Budget;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::listing::{Listing, listing};
 use crate::disclose::memory::{Memory, RepeatedSkill, Sealed};
-use crate::disclose::outcome::Outcome;
+use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Turn, decide, give_again, turn};
 use crate::error::Error;
@@ -46,7 +46,7 @@ pub enum ContextLifetime {
 /// One conversation. It holds ids, numbers and the arguments that skills were loaded with, so thousands of them can share one snapshot; it can be serialised
 /// and resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionState {
     format: FormatNumber<1>,
     lifetime: ContextLifetime,
     /// The number of turns so far.
@@ -95,7 +95,7 @@ impl SkillMemory {
     }
 }
 
-impl Session {
+impl SessionState {
     /// Starts a conversation.
     pub fn new(lifetime: ContextLifetime) -> Self {
         Self {
@@ -211,20 +211,20 @@ impl Session {
         for decision in &turn.decisions {
             let is_match = decision.signal != Signal::Earlier;
             match &decision.outcome {
-                Outcome::Given(_, instructions, _) => {
+                SkillOutcome::Given(_, instructions, _) => {
                     // A skill that is given again keeps its arguments.
                     self.record_given(instructions, is_match.then_some(""));
                     if is_match {
                         self.mark_used(&decision.id);
                     }
                 }
-                Outcome::Known => self.mark_used(&decision.id),
-                Outcome::Suggested | Outcome::Named | Outcome::NoRoom(_) => {
+                SkillOutcome::Known => self.mark_used(&decision.id),
+                SkillOutcome::Suggested | SkillOutcome::Named | SkillOutcome::NoRoom(_) => {
                     if self.lifetime == ContextLifetime::History {
                         self.skills.entry(decision.id.clone()).or_default().has_line = true;
                     }
                 }
-                Outcome::Later | Outcome::Failed(_) => {}
+                SkillOutcome::Later | SkillOutcome::Failed(_) => {}
             }
         }
         if let Some(shown) = &mut self.shown
@@ -294,12 +294,12 @@ impl Session {
     /// conversation may not see is not found.
     ///
     /// ```
-    /// # use skillfold_core::{Catalog, CatalogOptions, ContextLifetime, MemorySource, Root, Scope, Session};
+    /// # use skillfold_core::{Catalog, CatalogOptions, ContextLifetime, MemorySource, Root, Scope, SessionState};
     /// # use skillfold_core::disclose::Feedback;
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
     /// # let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
-    /// # let session = Session::new(ContextLifetime::History);
+    /// # let session = SessionState::new(ContextLifetime::History);
     /// session.record_feedback(&catalog, "greet", Feedback::Missed)?;
     /// assert!(session.record_feedback(&catalog, "great", Feedback::Missed).is_err());
     /// # Ok::<(), skillfold_core::Error>(())
@@ -373,7 +373,7 @@ impl Session {
         let skills = self.remembered_skills(|skill| skill.given.is_some() && !skill.is_in_prompt);
         let turn = give_again(catalog, loader, &policy, skills, self);
         for decision in &turn.decisions {
-            if let Outcome::Given(_, instructions, _) = &decision.outcome {
+            if let SkillOutcome::Given(_, instructions, _) = &decision.outcome {
                 self.record_given(instructions, None);
             } else if let Some(skill) = self.skills.get_mut(&decision.id) {
                 skill.given = None;
@@ -472,9 +472,9 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl Sealed for Session {}
+impl Sealed for SessionState {}
 
-impl Memory for Session {
+impl Memory for SessionState {
     fn last_used(&self, id: &str) -> Option<u64> {
         let skill = self.skills.get(id);
         let skill = skill.filter(|skill| skill.used > 0 || skill.given.is_some());

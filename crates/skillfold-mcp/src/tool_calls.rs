@@ -1,0 +1,285 @@
+//! Calls of tools: finds the tool, answers, and records what the model was given.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rmcp::model::{CallToolRequestParams, CallToolResult, RequestMetaObject};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, Value};
+use skillfold::run::Cancel;
+use skillfold::store::{Approval, Author};
+use skillfold::{Json, Session, Tool, ToolAnswer};
+
+use crate::ask::{ask, can_ask};
+use crate::conversation::{Conversations, conversation_id, record_shared};
+use crate::metrics::{Method, Outcome, add};
+use crate::state::{ServerState, SnapshotView};
+use crate::tools;
+
+/// The tool calls of one client, and the conversations that they belong to.
+#[derive(Clone, Debug)]
+pub(crate) struct ToolCalls {
+    shared: Arc<ServerState>,
+    conversations: Arc<Conversations>,
+}
+
+/// A call of a tool that exists.
+struct Call {
+    tool: Tool,
+    arguments: Json,
+    /// The skill that the arguments name.
+    skill: Option<String>,
+}
+
+impl Call {
+    fn new(tool: Tool, arguments: Value) -> Self {
+        let skill = arguments.get("skill_id").and_then(Value::as_str);
+        Self {
+            tool,
+            skill: skill.map(str::to_owned),
+            arguments: tools::json(arguments),
+        }
+    }
+
+    /// Returns whether it runs a script or a tool of a skill.
+    fn runs(&self) -> bool {
+        matches!(self.tool, Tool::RunScript | Tool::CallTool)
+    }
+}
+
+impl ToolCalls {
+    pub(crate) fn new(shared: Arc<ServerState>) -> Self {
+        Self {
+            shared,
+            conversations: Arc::default(),
+        }
+    }
+
+    /// Answers a call, and counts it.
+    pub(crate) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let (start, shared) = (Instant::now(), &self.shared);
+        let client = context.client_info();
+        let view = shared.view(client.as_ref()).await?;
+        let arguments = request.arguments.unwrap_or_default();
+        let found = self.find(&request.name, arguments, &view, &context.meta);
+        let Some(call) = found.await?.filter(|_| view.has_skills) else {
+            let metrics = &shared.metrics;
+            metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
+            let unknown = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(unknown, None));
+        };
+        let (tool, bytes) = (call.tool, call.arguments.to_string().len());
+        let answer = match view.session.quick_answer(tool, &call.arguments) {
+            Some(answer) => answer,
+            None if call.runs() => self.run(call, context).await?,
+            None => self.answer(call, context).await?,
+        };
+        let is_there = self.record(context, &view.session, &answer, bytes).await?;
+        let outcome = if answer.is_error() {
+            Outcome::Failed
+        } else {
+            Outcome::Ok
+        };
+        add(&shared.metrics.loaded_tokens, answer.loaded_tokens());
+        let metrics = &shared.metrics;
+        metrics.count_request(tools::method(tool), outcome, start.elapsed());
+        // A program that reads the value needs all of it.
+        if is_there && !shared.options.structured {
+            return Ok(tools::result_of_known_skill(&answer, &request.name));
+        }
+        Ok(tools::result(&answer, shared.options.structured))
+    }
+
+    /// Returns the tools of the skills that a conversation has loaded.
+    pub(crate) async fn skill_tools(
+        &self,
+        meta: &RequestMetaObject,
+    ) -> Result<Vec<rmcp::model::Tool>, ErrorData> {
+        let Some(session) = self.conversations.session(meta) else {
+            return Ok(Vec::new());
+        };
+        let structured = self.shared.options.structured;
+        let list = move |_: &ServerState| {
+            let tools = session.skill_tools().into_iter();
+            tools
+                .map(|tool| tools::definition(tool, structured))
+                .collect()
+        };
+        self.shared.read_blocking(list).await
+    }
+
+    /// Finds the tool that a call names: one of the server's, or a tool of a skill that the conversation has loaded.
+    async fn find(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        view: &SnapshotView,
+        meta: &RequestMetaObject,
+    ) -> Result<Option<Call>, ErrorData> {
+        let arguments = Value::Object(arguments);
+        if let Some(tool) = view.session.tool(name) {
+            return Ok(Some(Call::new(tool, arguments)));
+        }
+        let Some(session) = self.conversations.session(meta) else {
+            return Ok(None);
+        };
+        let (name, arguments) = (name.to_owned(), tools::json(arguments));
+        let find = move |_: &ServerState| session.skill_tool(&name, &arguments);
+        let arguments = self.shared.read_blocking(find).await?;
+        Ok(arguments.map(|arguments| Call::new(Tool::CallTool, tools::value(&arguments))))
+    }
+
+    /// Answers a call that runs nothing.
+    async fn answer(
+        &self,
+        call: Call,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let (client, author) = (context.client_info(), author(context));
+        let Call {
+            tool, arguments, ..
+        } = call;
+        let answer = move |shared: &ServerState| {
+            // The view is taken again: the one from before the wait may be outdated.
+            let view = shared.current_view(client.as_ref());
+            if tool.only_reads() {
+                return view.session.answer(tool, arguments);
+            }
+            let session = view.session.clone().with_author(author);
+            session.answer(tool, arguments)
+        };
+        match tool {
+            Tool::Search | Tool::List => self.shared.search_blocking(answer).await,
+            _ => self.shared.read_blocking(answer).await,
+        }
+    }
+
+    /// Runs a script or a tool of a skill until the client cancels the call.
+    async fn run(
+        &self,
+        call: Call,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let cancel = CancelOnDrop::default();
+        tokio::select! {
+            answer = self.run_or_ask(call, context, &cancel.0) => answer,
+            () = context.ct.cancelled() => {
+                Err(ErrorData::internal_error("The call was cancelled", None))
+            }
+        }
+    }
+
+    /// Runs a script or a tool of a skill. If the skill may not run, the user is asked, where a user let clients ask.
+    async fn run_or_ask(
+        &self,
+        call: Call,
+        context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
+    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+        let tool = call.tool;
+        let run = |arguments: Json| {
+            let (client, cancel) = (context.client_info(), cancel.clone());
+            self.shared.run_script(move |shared| {
+                let view = shared.current_view(client.as_ref());
+                let session = view.session.clone().with_cancel(cancel);
+                session.answer(tool, arguments)
+            })
+        };
+        let answer = run(call.arguments.clone()).await?;
+        if let Some(id) = call.skill
+            && answer.is_not_allowed()
+            && self.ask_to_allow(id, context, cancel).await?
+        {
+            return run(call.arguments).await;
+        }
+        Ok(answer)
+    }
+
+    /// Asks the user through the client whether a skill may run, and lets it run. Returns whether it may.
+    async fn ask_to_allow(
+        &self,
+        id: String,
+        context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
+    ) -> Result<bool, ErrorData> {
+        if !can_ask(&context.peer) {
+            return Ok(false);
+        }
+        let client = context.client_info();
+        let look = move |shared: &ServerState| {
+            let view = shared.current_view(client.as_ref());
+            let may_ask = shared.skills.clients_may_ask();
+            may_ask.then(|| view.session.runnable(&id).ok()).flatten()
+        };
+        let Some(skill) = self.shared.read_blocking(look).await? else {
+            return Ok(false);
+        };
+        let Some(question) = skill.question() else {
+            return Ok(false);
+        };
+        if !ask(&context.peer, question).await {
+            return Ok(false);
+        }
+        let (client, cancel) = (context.client_info(), cancel.clone());
+        let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
+        let allow = move |shared: &ServerState| {
+            let approval = Approval::by_client(name);
+            shared.skills.allow(&skill.with_cancel(cancel), &approval)
+        };
+        // The call that follows says why it is still refused.
+        Ok(self.shared.run_script(allow).await?.is_ok())
+    }
+
+    /// Records what an answer gave to the model, in this conversation and for the hooks of the same user. Returns true if a
+    /// hook gave it to the model before.
+    async fn record(
+        &self,
+        context: &RequestContext<RoleServer>,
+        session: &Session,
+        answer: &Arc<ToolAnswer>,
+        bytes: usize,
+    ) -> Result<bool, ErrorData> {
+        let meta = &context.meta;
+        self.conversations.record(meta, session, answer, bytes);
+        if !answer.gives_skill() {
+            return Ok(false);
+        }
+        if !self.skill_tools(meta).await?.is_empty() {
+            // A client that does not listen reaches them by `call_skill_tool`.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
+        let Some((conversations, started_by)) = &self.shared.options.shared else {
+            return Ok(false);
+        };
+        let named = conversation_id(meta).map(str::to_owned);
+        let Some(id) = named.or_else(|| started_by.clone()) else {
+            return Ok(false);
+        };
+        let (conversations, session) = (conversations.clone(), session.clone());
+        let answer = Arc::clone(answer);
+        let record = move || record_shared(&conversations, &id, &session, &answer);
+        Ok(tokio::task::spawn_blocking(record).await.unwrap_or(false))
+    }
+}
+
+/// Ends a script or a tool when the call that runs it is dropped.
+#[derive(Default)]
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Returns who a client's model is, for what it proposes.
+fn author(context: &RequestContext<RoleServer>) -> Author {
+    let client = context.client_info();
+    let name = client.map_or_else(|| "agent".to_owned(), |client| client.name);
+    Author::named(name).in_session(conversation_id(&context.meta))
+}
