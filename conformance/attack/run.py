@@ -2,7 +2,7 @@
 
     python3 conformance/attack/run.py --skillfold target/release/skillfold [--part 0.1] [--only NAME] [--corpus FILE.jsonl.zst]
 
-docs/attacks.md says what each row tries and what must hold. `--part 1` is the long form; a tenth is the default. With a
+docs/testing.md says what each row tries and what must hold. `--part 1` is the long form; a tenth is the default. With a
 corpus (which needs `zstd`) the rows of the search index use real skills. The last line is one JSON object; the exit code is 1
 if anything failed. It needs Linux and nothing but the standard library of Python; `faketime` and the right to mount make two
 rows sharper: where they are missing, the row says what it did instead.

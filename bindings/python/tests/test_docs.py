@@ -12,8 +12,6 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[3]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "bindings/python/README.md", *REPOSITORY.glob("docs/python/*.md")]
-# Pages with figures alone.
-PAGES.remove(REPOSITORY / "docs/python/benchmarks.md")
 
 
 def blocks(page: Path) -> str:

@@ -263,15 +263,11 @@ fn sessions_of_the_pages_of_clients_are_what_happens() {
     }
 }
 
-/// The clients that have a page, and a configuration that a person may have.
-const CLIENTS: [(&str, &str); 10] = [
+/// The pages of clients, and a configuration that a user may have.
+const CLIENTS: [(&str, &str); 6] = [
     (
         "claude-code",
         "//- person/.claude.json\n{\n  \"numStartups\": 42,\n  \"mcpServers\": {},\n  \"projects\": {}\n}\n",
-    ),
-    (
-        "claude-desktop",
-        "//- person/.config/Claude/claude_desktop_config.json\n{\n  \"mcpServers\": {}\n}\n",
     ),
     (
         "codex",
@@ -285,22 +281,16 @@ const CLIENTS: [(&str, &str); 10] = [
         "gemini",
         "//- person/.gemini/settings.json\n{\n  \"ui\": { \"theme\": \"Default\" }\n}\n",
     ),
-    (
-        "goose",
-        "//- person/.config/goose/config.yaml\nGOOSE_MODEL: large # the good one\nextensions:\n  developer:\n    enabled: true\n    name: developer\n    type: builtin\n",
-    ),
-    (
-        "opencode",
-        "//- person/.config/opencode/opencode.jsonc\n{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    // only at work\n    \"docs\": { \"type\": \"remote\", \"url\": \"https://docs.example.com/mcp\", \"enabled\": false },\n  },\n}\n",
-    ),
     ("vscode", ""),
     (
-        "windsurf",
-        "//- person/.codeium/windsurf/mcp_config.json\n{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://docs.example.com/mcp\" }\n  }\n}\n",
-    ),
-    (
-        "zed",
-        "//- person/.config/zed/settings.json\n// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {},\n}\n",
+        "others",
+        concat!(
+            "//- person/.config/Claude/claude_desktop_config.json\n{\n  \"mcpServers\": {}\n}\n",
+            "//- person/.config/goose/config.yaml\nGOOSE_MODEL: large # the good one\nextensions:\n  developer:\n    enabled: true\n    name: developer\n    type: builtin\n",
+            "//- person/.config/opencode/opencode.jsonc\n{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    // only at work\n    \"docs\": { \"type\": \"remote\", \"url\": \"https://docs.example.com/mcp\", \"enabled\": false },\n  },\n}\n",
+            "//- person/.codeium/windsurf/mcp_config.json\n{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://docs.example.com/mcp\" }\n  }\n}\n",
+            "//- person/.config/zed/settings.json\n// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {},\n}\n",
+        ),
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! What the store promises when calls fail, when it is killed, when the power goes, and when others act at the same time.
 //!
-//! docs/crashes.md says what is tried and what came of it.
+//! docs/testing.md says what is tried and what came of it.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,

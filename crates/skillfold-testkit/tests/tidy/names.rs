@@ -26,7 +26,7 @@ fn no_two_types_of_a_crate_share_a_name() {
             }
         }
     }
-    offenders.expect_none("Name each type after what it is; docs/glossary.md has our words");
+    offenders.expect_none("Name each type after what it is; docs/concepts.md has our words");
 }
 
 /// Returns the crate that a shipped file belongs to.
