@@ -77,6 +77,10 @@ meaning models folder=requests:
 sessions:
     cargo run --release -p skillfold-bench -- sessions --sessions 10000 --turns 50 --swaps 100
 
+# How late another task of a single-threaded runtime gets while skills are discovered, chosen and loaded as futures
+futures:
+    cargo run --release -p skillfold-bench -- futures --skills 10000 --calls 1000
+
 # Load on the HTTP server: a thousand concurrent clients, then fifty as fast as they can
 mcp:
     cargo build --release -p skillfold-cli

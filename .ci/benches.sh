@@ -4,6 +4,7 @@ timed_benches() {
     measured bench match --skills 1000 --at-most 25
     measured bench catalog --skills 20000 --refreshes 20 --at-most 10
     measured bench sessions --sessions 200 --turns 20 --swaps 20
+    measured bench futures --skills 2000 --calls 300 --runs 3
     measured bench run --runs 31 --at-most 10
     measured bench mcp --clients 50 --seconds 3 --at-least 0.15 --skillfold "$skillfold"
     if has_data "$corpus" "benches over the corpus"; then

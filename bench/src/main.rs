@@ -8,6 +8,7 @@ mod corpus;
 mod disclose;
 mod discover;
 mod engine;
+mod futures;
 mod labelled;
 mod layout;
 mod load;
@@ -55,6 +56,8 @@ enum Question {
     Discover(discover::Arguments),
     /// Discover a folder and answer requests without bindings, for `bench/python` to compare with
     Engine(engine::Arguments),
+    /// Discover, take turns and load as futures, and measure how late another task of the same thread gets
+    Futures(futures::Arguments),
     /// Load skills for the first time and repeatedly, compared with reading the files and calling stat
     Load(load::Arguments),
     /// Match messages against the triggers of all skills, compared with case folding alone and a loop over all triggers
@@ -94,6 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Disclose(arguments) => disclose::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
         Question::Engine(arguments) => engine::run(&arguments, &mut out),
+        Question::Futures(arguments) => futures::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
