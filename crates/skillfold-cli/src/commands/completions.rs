@@ -1,18 +1,17 @@
-//! `skillfold completions` and `skillfold man`
+//! `skillfold completions`
 
 use std::process::ExitCode;
 
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 
-use crate::arguments::help;
 use crate::failure::Failure;
 use crate::terminal::output::Output;
 
 /// The variable through which a shell asks the command for completions.
 pub(crate) const COMPLETE_VARIABLE: &str = "SKILLFOLD_COMPLETE";
 
-pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
     let (shells, name) = (Shells::builtins(), shell.to_string());
     let Some(completer) = shells.completer(&name) else {
         let message = format!("There are no completions for the shell `{name}`");
@@ -21,30 +20,6 @@ pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode,
     let program = "skillfold";
     let mut text = Vec::new();
     completer.write_registration(COMPLETE_VARIABLE, program, program, program, &mut text)?;
-    output.text(&String::from_utf8_lossy(&text))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Failure> {
-    let mut command = help::command();
-    command.build();
-    let mut title = "skillfold".to_owned();
-    for word in words {
-        let Some(found) = command.find_subcommand(word) else {
-            let hint = help::instead_of(word, None).unwrap_or_default();
-            let message = format!("There is no command `{word}`. {hint}");
-            return Err(Failure::Usage(message.trim_end().to_owned()));
-        };
-        title = format!("{title}-{}", found.get_name());
-        command = found.clone();
-    }
-    let command = command
-        .name(title.clone())
-        .version(env!("CARGO_PKG_VERSION"));
-    let mut text = Vec::new();
-    clap_mangen::Man::new(command)
-        .title(title)
-        .render(&mut text)?;
     output.text(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,16 +8,20 @@ mod check;
 mod completions;
 mod compose;
 mod config;
+mod diff;
 mod files;
 mod history;
 mod hook;
 mod list;
 mod load;
+mod man;
 mod overlap;
 mod passphrase;
 mod proposals;
 mod propose;
 mod read;
+mod reject;
+mod review;
 mod serve;
 mod setup;
 mod show;
@@ -26,15 +30,16 @@ mod test;
 mod tools;
 mod trust;
 
+// Each uses something of a command above.
 mod approve;
 mod doctor;
 mod init;
 mod new;
+mod rollback;
 mod run;
 mod stats;
 
 mod report;
-mod review;
 mod why;
 
 mod prompt;
@@ -79,11 +84,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode
         Command::Propose(options) => propose::run(global, options, output),
         Command::Proposals(options) => proposals::run(global, options, output),
         Command::Review => review::run(global, output),
-        Command::Approve(options) => approve::approve(global, options, output),
-        Command::Reject(options) => approve::reject(global, options, output),
+        Command::Approve(options) => approve::run(global, options, output),
+        Command::Reject(options) => reject::run(global, options, output),
         Command::History(options) => history::run(global, options, output),
-        Command::Diff(options) => history::diff(global, options, output),
-        Command::Rollback(options) => approve::rollback(global, options, output),
+        Command::Diff(options) => diff::run(global, options, output),
+        Command::Rollback(options) => rollback::run(global, options, output),
         Command::Audit(options) => audit::run(global, options, output),
         Command::Passphrase => passphrase::run(global, output),
         Command::Allow(options) => allow::run(global, options, output),
@@ -92,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode
         Command::Doctor(options) => doctor::run(global, options, output),
         Command::Config(options) => config::run(global, options, output),
         Command::Cache(options) => cache::run(global, options, output),
-        Command::Completions { shell } => completions::completions(*shell, output),
-        Command::Man { command } => completions::man(command, output),
+        Command::Completions { shell } => completions::run(*shell, output),
+        Command::Man { command } => man::run(command, output),
     }
 }
