@@ -14,8 +14,8 @@ use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
 
-use crate::log::{Act, ApprovedBy, Event, LogRecords, Record, RecordedApproval};
-use crate::write_root::{Access, ReadFile, WriteRoot};
+use crate::files::write_root::{Access, ReadFile, WriteRoot};
+use crate::proposals::log::{Act, ApprovedBy, Event, LogRecords, Record, RecordedApproval};
 
 /// The file with which a passphrase is checked.
 const PASSPHRASE_FILE: &str = "passphrase.json";

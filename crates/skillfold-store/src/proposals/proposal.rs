@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use skillfold_core::Error;
 use skillfold_core::load::Digest;
 
-use crate::log::Author;
-use crate::skill_folder::SkillPlace;
+use crate::files::skill_folder::SkillPlace;
+use crate::proposals::log::Author;
 
 /// The format of the files that this version writes and reads.
 const FORMAT: &str = "1";

@@ -12,11 +12,11 @@ use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
-use crate::calls::{flush, write_all};
-use crate::dir::{Dir, Identity, Kind, identity};
-use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::restore::{is_unchanged, restore_name};
-use crate::temporary_name::{TEMPORARY_PREFIX, temporary_name};
+use crate::files::calls::{flush, write_all};
+use crate::files::dir::{Dir, Identity, Kind, identity};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
+use crate::files::restore::{is_unchanged, restore_name};
+use crate::files::temporary_name::{TEMPORARY_PREFIX, temporary_name};
 
 /// How often another writer may remove a new temporary file as a leftover, each time just before it is locked.
 const MAX_ATTEMPTS: usize = 64;
@@ -204,7 +204,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::restore::{KEPT_ASIDE, remove_aside};
+    use crate::files::restore::{KEPT_ASIDE, remove_aside};
 
     /// A file `a` that was read as `old`, and its folder.
     struct Fixture {

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use skillfold_core::load::{Digest, FileDigests};
 use skillfold_core::{Error, ErrorKind};
 
-use crate::skill_files::SkillFiles;
-use crate::write_root::{Access, ReadFile, WriteRoot};
+use crate::files::skill_files::SkillFiles;
+use crate::files::write_root::{Access, ReadFile, WriteRoot};
 
 /// Maximum size of one content, that of a whole skill.
 const MAX_BYTES: u64 = 64 << 20;

@@ -6,8 +6,8 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
-use crate::fault::{WriteFault, WriteResult};
+use crate::files::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
+use crate::files::fault::{WriteFault, WriteResult};
 
 #[derive(Debug)]
 pub(crate) struct Dir {

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use skillfold_core::Error;
 
-use crate::dir::Kind;
-use crate::fault::{WriteFault, WriteResult};
-use crate::write_root::WriteRoot;
+use crate::files::dir::Kind;
+use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::write_root::WriteRoot;
 
 impl WriteRoot {
     /// Returns the names that start with `prefix`, in no particular order.

@@ -26,10 +26,10 @@ pub use self::record::{
     Verdict,
 };
 use self::record::{FORMAT, ForeignRecord, RecordHead};
-use crate::calls::{flush, truncate, write_all};
-use crate::dir::Kind;
-use crate::fault::{WriteFault, WriteResult};
-use crate::write_root::WriteRoot;
+use crate::files::calls::{flush, truncate, write_all};
+use crate::files::dir::Kind;
+use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::write_root::WriteRoot;
 
 /// The name of the log in the store's folder.
 pub(crate) const LOG_FILE: &str = "audit.jsonl";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
 use skillfold_core::text::truncate_bytes;
 
-use crate::skill_folder::SkillPlace;
+use crate::files::skill_folder::SkillPlace;
 
 /// The format of the records that this version writes. Whoever gives a member another meaning, or adds one that matters, raises it.
 pub(super) const FORMAT: u32 = 1;

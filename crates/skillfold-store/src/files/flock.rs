@@ -4,8 +4,8 @@ use std::fs::{File, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::dir::Dir;
-use crate::fault::{WriteFault, WriteResult};
+use crate::files::dir::Dir;
+use crate::files::fault::{WriteFault, WriteResult};
 
 /// How long to wait for a lock. The work done under one takes milliseconds.
 const MAX_WAIT: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });

@@ -7,10 +7,10 @@ use skillfold_core::Error;
 use skillfold_core::load::Digest;
 use skillfold_core::text::utc;
 
-use crate::log::{Act, Event, LogRecords, Record, RecordedApproval, Target};
-use crate::skill_files::SkillFiles;
-use crate::skill_folder::SkillPlace;
-use crate::store::{Store, Writing};
+use crate::files::skill_files::SkillFiles;
+use crate::files::skill_folder::SkillPlace;
+use crate::proposals::log::{Act, Event, LogRecords, Record, RecordedApproval, Target};
+use crate::proposals::store::{Store, Writing};
 
 /// A version of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use skillfold_core::Error;
 
-use crate::dir::Kind;
-use crate::fault::{WriteFault, WriteResult};
-use crate::flock::lock_file;
-use crate::write_root::WriteRoot;
+use crate::files::dir::Kind;
+use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::flock::lock_file;
+use crate::files::write_root::WriteRoot;
 
 const NOT_A_LOCK_FILE: &str =
     "The lock's path is a link or not a regular file; remove it and try again";
@@ -57,7 +57,7 @@ mod tests {
         let lock = base.lock("lock").unwrap();
         let error = base.lock("lock").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
-        assert_eq!(error.hint(), crate::flock::LOCK_HELD);
+        assert_eq!(error.hint(), crate::files::flock::LOCK_HELD);
         drop(lock);
         base.lock("lock").unwrap();
     }

@@ -7,10 +7,10 @@ use skillfold_core::load::{Digest, FileDigests};
 use skillfold_core::name::{ResourcePath, is_vcs_name};
 
 use crate::change::FileEdit;
-use crate::dir::{Dir, Kind, identity};
-use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::temporary_name::is_temporary;
-use crate::write_root::{ReadFile, missing_to_changed};
+use crate::files::dir::{Dir, Kind, identity};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
+use crate::files::temporary_name::is_temporary;
+use crate::files::write_root::{ReadFile, missing_to_changed};
 
 /// Maximum size of all files of a skill.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;

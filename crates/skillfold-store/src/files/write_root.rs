@@ -12,12 +12,12 @@ use std::path::{Component, Path, PathBuf};
 use skillfold_core::Error;
 use skillfold_core::source::FileBytes;
 
-use crate::dir::{Dir, Identity, Kind, identity};
-use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::flock::try_lock_folder;
-use crate::restore::{has_content, remove_aside};
-use crate::staged::{FileMode, Staged};
-use crate::temporary_name::{is_temporary, temporary_name};
+use crate::files::dir::{Dir, Identity, Kind, identity};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
+use crate::files::flock::try_lock_folder;
+use crate::files::restore::{has_content, remove_aside};
+use crate::files::staged::{FileMode, Staged};
+use crate::files::temporary_name::{is_temporary, temporary_name};
 
 const READ_ONLY: &str = "The file may not be written; make it writable first";
 const LINK_TARGET: &str = "Skillfold does not write through links; name the link's target instead";

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use crate::dir::{Dir, identity};
-use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::temporary_name::random_name;
+use crate::files::dir::{Dir, identity};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
+use crate::files::temporary_name::random_name;
 
 /// Prefix of names that are never cleaned up.
 pub(crate) const KEPT_PREFIX: &str = ".skillfold-kept-";

@@ -12,15 +12,15 @@ use skillfold_core::load::Digest;
 use skillfold_core::name::is_vcs_name;
 use skillfold_core::{Error, Refusal};
 
-use crate::building::{Building, remove_folder, replaced_name};
 use crate::change::FileEdit;
-use crate::dir::{Dir, Kind};
-use crate::fault::{WriteFault, WriteResult};
-use crate::restore::KEPT_PREFIX;
-use crate::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
-use crate::staged::remove_leftovers;
-use crate::temporary_name::{TEMPORARY_PREFIX, random_name};
-use crate::write_root::{Access, WriteRoot, missing_to_changed};
+use crate::files::dir::{Dir, Kind};
+use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::restore::KEPT_PREFIX;
+use crate::files::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
+use crate::files::staged::remove_leftovers;
+use crate::files::staged_folder::{Building, remove_folder, replaced_name};
+use crate::files::temporary_name::{TEMPORARY_PREFIX, random_name};
+use crate::files::write_root::{Access, WriteRoot, missing_to_changed};
 
 /// Where a skill is: a folder that the user trusts, and the path below it, on which no link is followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -350,7 +350,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::fault::CHANGED;
+    use crate::files::fault::CHANGED;
 
     const STAGING: &str = ".skillfold-write-test";
 

@@ -8,12 +8,12 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 
 use crate::change::FileEdit;
-use crate::dir::{Dir, Identity, Kind};
-use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::restore::KEPT_PREFIX;
-use crate::skill_files::{MAX_DEPTH, MAX_ENTRIES, NOT_A_FILE_INSIDE, SkillFiles, TOO_LARGE};
-use crate::staged::{FileMode, write_new};
-use crate::temporary_name::random_name;
+use crate::files::dir::{Dir, Identity, Kind};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
+use crate::files::restore::KEPT_PREFIX;
+use crate::files::skill_files::{MAX_DEPTH, MAX_ENTRIES, NOT_A_FILE_INSIDE, SkillFiles, TOO_LARGE};
+use crate::files::staged::{FileMode, write_new};
+use crate::files::temporary_name::random_name;
 
 const KEPT_ASIDE: &str = "The skill changed twice in the meantime; the other content is beside it, in the newest folder whose name starts with \
      `.skillfold-kept-`";

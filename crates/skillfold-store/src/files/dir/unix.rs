@@ -13,9 +13,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::calls::{Step, flush, inode, reach};
-use crate::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
-use crate::fault::{WriteFault, WriteResult};
+use crate::files::calls::{Step, flush, inode, reach};
+use crate::files::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
+use crate::files::fault::{WriteFault, WriteResult};
 
 const FOLDER_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -70,7 +70,7 @@ impl Dir {
         mkdirat(&self.handle, name, raw_mode(mode))?;
         #[cfg(feature = "faults")]
         if let Some((_, inode)) = self.stat(name)?.and_then(|found| found.identity) {
-            crate::calls::created(inode);
+            crate::files::calls::created(inode);
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Dir {
         let file: File = openat(&self.handle, name, flags, raw_mode(mode))?.into();
         #[cfg(feature = "faults")]
         if flags.contains(OFlags::CREATE) {
-            crate::calls::created(inode(&file));
+            crate::files::calls::created(inode(&file));
         }
         Ok(file)
     }
@@ -191,7 +191,7 @@ impl Dir {
         use rustix::fs::{RenameFlags, renameat_with};
 
         #[cfg(feature = "faults")]
-        if !crate::calls::can_exchange() {
+        if !crate::files::calls::can_exchange() {
             return Err(Errno::NOSYS);
         }
         let flags = match mode {

@@ -9,12 +9,14 @@ use skillfold_core::text::{truncate_bytes, utc};
 use skillfold_core::{Error, ErrorKind, Refusal};
 
 use crate::change::{Change, FileEdit, Merged, merge, unified};
-use crate::log::{Act, Author, Event, LogRecords, Verdict};
-use crate::proposal::{MAX_EVIDENCE_BYTES, MAX_FILE_BYTES, MAX_JUSTIFICATION_BYTES, Proposal};
-use crate::skill_files::SkillFiles;
-use crate::skill_folder::SkillPlace;
-use crate::store::{Store, Writing};
-use crate::write_root::{Access, ReadFile, WriteRoot};
+use crate::files::skill_files::SkillFiles;
+use crate::files::skill_folder::SkillPlace;
+use crate::files::write_root::{Access, ReadFile, WriteRoot};
+use crate::proposals::log::{Act, Author, Event, LogRecords, Verdict};
+use crate::proposals::proposal::{
+    MAX_EVIDENCE_BYTES, MAX_FILE_BYTES, MAX_JUSTIFICATION_BYTES, Proposal,
+};
+use crate::proposals::store::{Store, Writing};
 
 const FOLDER: &str = "proposals";
 /// Maximum proposals that wait at one time.

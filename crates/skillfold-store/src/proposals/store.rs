@@ -9,14 +9,14 @@ use std::time::SystemTime;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 
-use crate::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
-use crate::lock::Lock;
-use crate::log::{
+use crate::files::lock::Lock;
+use crate::files::skill_files::SkillFiles;
+use crate::files::write_root::{Access, WriteRoot};
+use crate::proposals::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
+use crate::proposals::log::{
     self, Act, ApprovedBy, Event, Log, LogRecords, Outcome, RecordedApproval, Target,
 };
-use crate::objects::Objects;
-use crate::skill_files::SkillFiles;
-use crate::write_root::{Access, WriteRoot};
+use crate::proposals::objects::Objects;
 
 /// The name of the lock file in the store's folder.
 const LOCK_NAME: &str = "lock";

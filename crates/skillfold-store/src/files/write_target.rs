@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::{Error, ErrorKind, Refusal};
 
-use crate::lock::Lock;
-use crate::write_root::{Access, ReadFile, WriteRoot};
+use crate::files::lock::Lock;
+use crate::files::write_root::{Access, ReadFile, WriteRoot};
 
 /// The name of the lock file in the user's state folder.
 const LOCK_NAME: &str = "lock";

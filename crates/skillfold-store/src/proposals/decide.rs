@@ -5,12 +5,12 @@ use std::time::SystemTime;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 
-use crate::approval::{Approval, approved, check};
 use crate::change::Change;
-use crate::log::{Act, ApprovedBy, Event, Target, Verdict};
-use crate::skill_files::SkillFiles;
-use crate::skill_folder::{SkillPlace, staging_name};
-use crate::store::{Store, Writing};
+use crate::files::skill_files::SkillFiles;
+use crate::files::skill_folder::{SkillPlace, staging_name};
+use crate::proposals::approval::{Approval, approved, check};
+use crate::proposals::log::{Act, ApprovedBy, Event, Target, Verdict};
+use crate::proposals::store::{Store, Writing};
 
 const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the skill as it is, to be \
                      reviewed again";
