@@ -42,16 +42,16 @@ mod proposals;
 pub use files::calls::{Fault, Step, inject, record, without_exchange};
 pub use files::lock::Lock;
 pub use files::skill_files::SkillFiles;
-pub use files::skill_folder::SkillPlace;
+pub use files::skill_folder::SkillPath;
 pub use files::write_root::{Access, ReadFile, WriteRoot};
 pub use files::write_target::{WriteTarget, lock_state};
 pub use proposals::approval::{Approval, CheckedProofs, Requirement};
 pub use proposals::decide::NewVersion;
 pub use proposals::history::{SkillVersion, VersionCause};
 pub use proposals::log::{
-    Act, ApprovedBy, Author, Event, LogDamage, LogRecords, Outcome, Record, RecordedApproval,
+    ApprovedBy, Author, Event, LogDamage, LogRecords, Operation, Outcome, Record, RecordedApproval,
     Target, UnknownEvent, Verdict,
 };
 pub use proposals::proposal::Proposal;
-pub use proposals::propose::{NewProposal, Preview, Proposals, Proposed, Waiting};
+pub use proposals::propose::{NewProposal, PendingProposal, Preview, Proposals, Proposed};
 pub use proposals::store::{KEPT_VERSIONS, Store};

@@ -7,7 +7,7 @@ use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::run::{Layer, LayerState, layers};
-use skillfold::store::{Act, Event, Record};
+use skillfold::store::{Event, Operation, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
 use skillfold::{
     AllowedSkill, AllowedSkills, Environment, RunnableSkill, ScriptError, Skills, disallow_skill,
@@ -59,7 +59,7 @@ fn ask_in_clients(skills: &Skills, allowed: bool, output: &mut Output) -> Result
         "Let clients no longer ask?"
     };
     let approval = approval::approve(skills, &skills.store()?, question, "clients", output)?;
-    skills.let_clients_ask(allowed, &approval)?;
+    skills.set_client_approval(allowed, &approval)?;
     Ok(())
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
 /// them at any time.
 fn show_missing_layers(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
     let log = skills.store()?.log()?;
-    let is_allowance = |record: &Record| matches!(&record.event, Event::Started { act, .. } if matches!(act, Act::Allow { .. }));
+    let is_allowance = |record: &Record| matches!(&record.event, Event::Started { operation, .. } if matches!(operation, Operation::Allow { .. }));
     if log.records.iter().any(is_allowance) {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use skillfold::core::diagnostic::visible;
-use skillfold::store::Waiting;
+use skillfold::store::PendingProposal;
 use skillfold::view::{Document, ProposalList, ProposalView};
 use skillfold::{Effects, Skills};
 
@@ -83,7 +83,7 @@ fn show_one(skills: &Skills, name: &str, output: &mut Output) -> Result<ExitCode
 
 /// Shows a proposal as a reviewer needs it: who and why, what it does, and the change.
 pub(crate) fn show(
-    waiting: &Waiting,
+    waiting: &PendingProposal,
     effects: &Effects,
     output: &mut Output,
 ) -> Result<(), Failure> {

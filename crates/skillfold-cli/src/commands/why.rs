@@ -6,7 +6,7 @@ use skillfold::core::diagnostic::visible;
 use skillfold::core::explain::UnmatchedReason;
 use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, Error};
-use skillfold::store::Waiting;
+use skillfold::store::PendingProposal;
 use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
 use skillfold::{HookPrompt, HookPromptSkill, Skills};
 
@@ -81,7 +81,7 @@ pub(crate) fn run(
 /// Returns whether there is no such skill, but an agent has proposed it.
 fn is_proposed(skills: &Skills, id: &str) -> bool {
     let is_meant =
-        |waiting: &Waiting| waiting.proposal.base.is_none() && waiting.proposal.skill == id;
+        |waiting: &PendingProposal| waiting.proposal.base.is_none() && waiting.proposal.skill == id;
     let waiting = || skills.waiting_proposals().unwrap_or_default();
     skills.catalog().get(id).is_none() && waiting().iter().any(is_meant)
 }

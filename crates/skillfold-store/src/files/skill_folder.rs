@@ -18,18 +18,18 @@ use crate::files::fault::{WriteFault, WriteResult};
 use crate::files::restore::KEPT_PREFIX;
 use crate::files::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
 use crate::files::staged::remove_leftovers;
-use crate::files::staged_folder::{Building, remove_folder, replaced_name};
+use crate::files::staged_folder::{StagedFolder, remove_folder, replaced_name};
 use crate::files::temporary_name::{TEMPORARY_PREFIX, random_name};
 use crate::files::write_root::{Access, WriteRoot, missing_to_changed};
 
 /// Where a skill is: a folder that the user trusts, and the path below it, on which no link is followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SkillPlace {
+pub struct SkillPath {
     base: PathBuf,
     folder: PathBuf,
 }
 
-impl SkillPlace {
+impl SkillPath {
     /// Creates the place of the skill in `folder`, which is below `base`, or is `base` itself.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl SkillPlace {
             if parent.stat(name)?.is_some() {
                 return Err(WriteFault::Exists);
             }
-            let mut new = Building::start(&parent, staging, 0o755)?;
+            let mut new = StagedFolder::start(&parent, staging, 0o755)?;
             new.fill(None, edits)?;
             match parent.rename_no_replace(OsStr::new(staging), name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -182,7 +182,7 @@ impl SkillPlace {
         let change = || -> WriteResult<()> {
             let (parent, name) = self.parent()?;
             let current = parent.open_subfolder(name)?;
-            let mut new = Building::start(&parent, staging, current.mode()?)?;
+            let mut new = StagedFolder::start(&parent, staging, current.mode()?)?;
             new.fill(Some(&current), edits)?;
             new.exchange(name, old, edits)
         };
@@ -357,7 +357,7 @@ mod tests {
     /// A skill with two files, a hidden one and a change of both.
     struct Fixture {
         folder: TempDir,
-        place: SkillPlace,
+        place: SkillPath,
         old: SkillFiles,
         edits: Vec<FileEdit>,
     }
@@ -369,7 +369,7 @@ mod tests {
             for name in ["SKILL.md", "notes.md", ".hidden"] {
                 fs::write(folder.path().join("pdf").join(name), "old").unwrap();
             }
-            let place = SkillPlace::new(folder.path(), &folder.path().join("pdf")).unwrap();
+            let place = SkillPath::new(folder.path(), &folder.path().join("pdf")).unwrap();
             let edit = |path: &str| {
                 let (old, new) = (Some(b"old".to_vec()), Some(b"new".to_vec()));
                 FileEdit::new(path.parse().unwrap(), old, new)
@@ -416,7 +416,7 @@ mod tests {
             let fixture = Fixture::new();
             let (parent, name) = fixture.place.parent().unwrap();
             let current = parent.open_subfolder(name).unwrap();
-            let mut new = Building::start(&parent, STAGING, 0o755).unwrap();
+            let mut new = StagedFolder::start(&parent, STAGING, 0o755).unwrap();
             new.fill(Some(&current), &fixture.edits).unwrap();
             // As a program saves it: by another file that gets its name.
             fixture.write("pdf/.being-saved");

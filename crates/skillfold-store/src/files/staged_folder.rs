@@ -26,15 +26,15 @@ pub(crate) fn replaced_name(staging: &OsStr) -> OsString {
 }
 
 /// A folder that is being built beside its final name. It is removed when this is dropped.
-pub(crate) struct Building<'a> {
+pub(crate) struct StagedFolder<'a> {
     parent: &'a Dir,
     name: OsString,
     dir: Dir,
-    built: Built,
+    entries: StagedEntries,
     is_kept: bool,
 }
 
-impl<'a> Building<'a> {
+impl<'a> StagedFolder<'a> {
     pub(crate) fn start(parent: &'a Dir, name: &str, mode: u32) -> WriteResult<Self> {
         parent.create_folder(OsStr::new(name), mode)?;
         let dir = parent.open_subfolder(OsStr::new(name))?;
@@ -42,7 +42,7 @@ impl<'a> Building<'a> {
             parent,
             name: name.into(),
             dir,
-            built: Built::default(),
+            entries: StagedEntries::default(),
             is_kept: false,
         })
     }
@@ -54,10 +54,10 @@ impl<'a> Building<'a> {
     /// Puts in what is in `from`, changed by the edits.
     pub(crate) fn fill(&mut self, from: Option<&Dir>, edits: &[FileEdit]) -> WriteResult<()> {
         let changes = &mut Changes::new(edits);
-        self.built.add(&self.dir, from, changes, b"")
+        self.entries.add(&self.dir, from, changes, b"")
     }
 
-    /// Puts the folder in the place of the old one, unless that has changed by then. `SkillPlace::recover` removes the
+    /// Puts the folder in the place of the old one, unless that has changed by then. `SkillPath::recover` removes the
     /// old one.
     pub(crate) fn exchange(
         self,
@@ -69,7 +69,7 @@ impl<'a> Building<'a> {
         let is_old = |name: &OsStr| {
             let folder = parent.open_subfolder(name)?;
             if SkillFiles::read(&folder)?.digest() == old.digest()
-                && self.built.is_old(&folder, edits)?
+                && self.entries.is_old(&folder, edits)?
             {
                 Ok(())
             } else {
@@ -91,7 +91,7 @@ impl<'a> Building<'a> {
                 // Someone may have written to the new folder while it had the name.
                 let files = SkillFiles::read(&self.dir);
                 let is_new = files.is_ok_and(|it| it.digest() == old.edited(edits).digest())
-                    && self.built.is_new(&self.dir)?;
+                    && self.entries.is_new(&self.dir)?;
                 if !is_new {
                     self.keep();
                     parent.rename_no_replace(&staging, &random_name(KEPT_PREFIX))?;
@@ -117,7 +117,7 @@ impl<'a> Building<'a> {
     }
 }
 
-impl Drop for Building<'_> {
+impl Drop for StagedFolder<'_> {
     fn drop(&mut self) {
         if !self.is_kept {
             _ = remove_folder(self.parent, &self.name);
@@ -127,7 +127,7 @@ impl Drop for Building<'_> {
 
 /// What was put into a new folder.
 #[derive(Default)]
-struct Built {
+struct StagedEntries {
     entries: usize,
     /// The files and links of the old folder that got a second name.
     linked: Entries,
@@ -138,7 +138,7 @@ struct Built {
 /// Files and links by path. The bytes of a path are those of its names, with `/` in between.
 type Entries = BTreeMap<Vec<u8>, Identity>;
 
-impl Built {
+impl StagedEntries {
     /// Adds to the folder `to` what is in `from`, changed by the edits of the folder `prefix`, and flushes it.
     fn add(
         &mut self,

@@ -15,7 +15,7 @@ use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
 
 use crate::files::write_root::{Access, ReadFile, WriteRoot};
-use crate::proposals::log::{Act, ApprovedBy, Event, LogRecords, Record, RecordedApproval};
+use crate::proposals::log::{ApprovedBy, Event, LogRecords, Operation, Record, RecordedApproval};
 
 /// The file with which a passphrase is checked.
 const PASSPHRASE_FILE: &str = "passphrase.json";
@@ -58,7 +58,7 @@ impl Approval {
     }
 
     /// A client of this name asked the person by a form, and says that they agreed. It counts only for running a skill, and only
-    /// where a person [lets clients ask](crate::Store::let_clients_ask).
+    /// where a person [lets clients ask](crate::Store::set_client_approval).
     pub fn by_client(name: impl Into<String>) -> Self {
         Self {
             by: name.into(),
@@ -246,10 +246,13 @@ pub(crate) fn check_proofs(
         .collect();
     records.sort_by_key(|record| record.number);
     for record in records {
-        let (act, before, after) = match &record.event {
+        let (operation, before, after) = match &record.event {
             Event::Started {
-                act, before, after, ..
-            } => (act, before, after),
+                operation,
+                before,
+                after,
+                ..
+            } => (operation, before, after),
             Event::ClientsMayAsk { allowed, approval } => {
                 let proof = key.prove(&clients_may_ask(*allowed));
                 checked.count(record.number, approval, Some(&proof));
@@ -257,8 +260,8 @@ pub(crate) fn check_proofs(
             }
             _ => continue,
         };
-        let (approval, what) = match act {
-            Act::SetPassphrase => {
+        let (approval, what) = match operation {
+            Operation::SetPassphrase => {
                 let earlier = checked.right.len() + checked.wrong.len() + checked.without.len();
                 checked = CheckedProofs {
                     earlier: checked.earlier + earlier,
@@ -266,14 +269,14 @@ pub(crate) fn check_proofs(
                 };
                 continue;
             }
-            Act::Approve {
+            Operation::Approve {
                 proposal, approval, ..
             } => (approval, Some(approved(*proposal, *before, *after))),
-            Act::RollBack { approval, .. } => {
+            Operation::RollBack { approval, .. } => {
                 let what = after.map(|version| approved(version, *before, *after));
                 (approval, what)
             }
-            Act::Allow {
+            Operation::Allow {
                 folder,
                 digest,
                 granted,

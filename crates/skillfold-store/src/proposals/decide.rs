@@ -7,10 +7,10 @@ use skillfold_core::{Error, Refusal};
 
 use crate::change::Change;
 use crate::files::skill_files::SkillFiles;
-use crate::files::skill_folder::{SkillPlace, staging_name};
+use crate::files::skill_folder::{SkillPath, staging_name};
 use crate::proposals::approval::{Approval, approved, check};
-use crate::proposals::log::{Act, ApprovedBy, Event, Target, Verdict};
-use crate::proposals::store::{Store, Writing};
+use crate::proposals::log::{ApprovedBy, Event, Operation, Target, Verdict};
+use crate::proposals::store::{LockedStore, Store};
 
 const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the skill as it is, to be \
                      reviewed again";
@@ -47,8 +47,8 @@ impl Store {
         approval: &Approval,
         now: SystemTime,
     ) -> Result<NewVersion, Error> {
-        let mut writing = self.write(now)?;
-        let proposal = writing.waiting(proposal)?;
+        let mut locked = self.write(now)?;
+        let proposal = locked.waiting(proposal)?;
         let refused = |rule| Err(Error::refused(&proposal.skill, Refusal::Approval, rule));
         if proposal.base != base {
             return refused(OTHER_BASE);
@@ -69,16 +69,17 @@ impl Store {
         let applied = change.apply(|path| Ok(files.get(path).map(<[u8]>::to_vec)))?;
         let after = files.edited(&applied.edits);
         let what = approved(proposal.digest, base, Some(after.digest()));
-        let act = Act::Approve {
+        let operation = Operation::Approve {
             proposal: proposal.digest,
             approval: check(&self.root, approval, self.requirement, &what)?,
             reason: proposal.justification.clone(),
         };
-        writing.keep(&proposal)?;
-        let applied = writing.change_skill(&proposal.place, before.as_ref(), &after, act, now)?;
+        locked.keep(&proposal)?;
+        let applied =
+            locked.change_skill(&proposal.place, before.as_ref(), &after, operation, now)?;
         // If this fails, the log says that it is decided, and it is not shown again.
-        _ = writing.put_away(&proposal);
-        writing.prune();
+        _ = locked.remove_file(&proposal);
+        locked.prune();
         Ok(applied)
     }
 
@@ -90,17 +91,17 @@ impl Store {
         reason: &str,
         now: SystemTime,
     ) -> Result<(), Error> {
-        let mut writing = self.write(now)?;
-        let proposal = writing.waiting(proposal)?;
-        writing.keep(&proposal)?;
+        let mut locked = self.write(now)?;
+        let proposal = locked.waiting(proposal)?;
+        locked.keep(&proposal)?;
         let event = Event::Rejected {
             proposal: proposal.digest,
             by: by.to_owned(),
             reason: reason.to_owned(),
         };
-        writing.log.append(event, now)?;
+        locked.log.append(event, now)?;
         // If this fails, the log says that it is decided, and it is not shown again.
-        _ = writing.put_away(&proposal);
+        _ = locked.remove_file(&proposal);
         Ok(())
     }
 
@@ -113,15 +114,15 @@ impl Store {
         reason: &str,
         now: SystemTime,
     ) -> Result<(), Error> {
-        let mut writing = self.write(now)?;
-        let proposal = writing.waiting(proposal)?.digest;
+        let mut locked = self.write(now)?;
+        let proposal = locked.waiting(proposal)?.digest;
         let event = Event::Recommended {
             proposal,
             by: by.to_owned(),
             verdict,
             reason: reason.to_owned(),
         };
-        writing.log.append(event, now)?;
+        locked.log.append(event, now)?;
         Ok(())
     }
 
@@ -132,7 +133,7 @@ impl Store {
     /// As for [`approve`](Self::approve); [`NotFound`](skillfold_core::ErrorKind::NotFound) if the version is not kept.
     pub fn roll_back(
         &self,
-        place: &SkillPlace,
+        place: &SkillPath,
         base: Option<Digest>,
         version: Digest,
         approval: &Approval,
@@ -141,8 +142,8 @@ impl Store {
     ) -> Result<NewVersion, Error> {
         let path = place.path();
         let path = path.to_string_lossy();
-        let mut writing = self.write(now)?;
-        writing.observe(place, now)?;
+        let mut locked = self.write(now)?;
+        locked.observe(place, now)?;
         let before = place.read()?;
         if before.as_ref().map(SkillFiles::digest) != base {
             return Err(Error::refused(path, Refusal::Approval, MOVED_BACK));
@@ -158,26 +159,26 @@ impl Store {
             ));
         };
         let what = approved(version, base, Some(version));
-        let act = Act::RollBack {
+        let operation = Operation::RollBack {
             approval: check(&self.root, approval, self.requirement, &what)?,
             reason: reason.to_owned(),
         };
-        let applied = writing.change_skill(place, before.as_ref(), &after, act, now)?;
-        writing.prune();
+        let applied = locked.change_skill(place, before.as_ref(), &after, operation, now)?;
+        locked.prune();
         Ok(applied)
     }
 }
 
 const MOVED_BACK: &str = "The skill has changed since; look at it again";
 
-impl Writing<'_> {
+impl LockedStore<'_> {
     /// Changes a skill, keeps both versions and records it.
     fn change_skill(
         &mut self,
-        place: &SkillPlace,
+        place: &SkillPath,
         before: Option<&SkillFiles>,
         after: &SkillFiles,
-        act: Act,
+        operation: Operation,
         now: SystemTime,
     ) -> Result<NewVersion, Error> {
         let base = before.map(SkillFiles::digest);
@@ -188,10 +189,17 @@ impl Writing<'_> {
         let digest = self.objects().put_skill(after)?;
         let staging = staging_name();
         let target = Target::Skill(place.clone(), staging.clone());
-        self.perform(act, target, base, Some(digest), now, || match before {
-            None => place.create(&SkillFiles::default().edits_to(after), &staging),
-            Some(before) => place.change(before, &before.edits_to(after), &staging),
-        })?;
+        self.perform(
+            operation,
+            target,
+            base,
+            Some(digest),
+            now,
+            || match before {
+                None => place.create(&SkillFiles::default().edits_to(after), &staging),
+                Some(before) => place.change(before, &before.edits_to(after), &staging),
+            },
+        )?;
         Ok(NewVersion {
             before: base,
             after: digest,

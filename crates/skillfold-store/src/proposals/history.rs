@@ -8,9 +8,9 @@ use skillfold_core::load::Digest;
 use skillfold_core::text::utc;
 
 use crate::files::skill_files::SkillFiles;
-use crate::files::skill_folder::SkillPlace;
-use crate::proposals::log::{Act, Event, LogRecords, Record, RecordedApproval, Target};
-use crate::proposals::store::{Store, Writing};
+use crate::files::skill_folder::SkillPath;
+use crate::proposals::log::{Event, LogRecords, Operation, Record, RecordedApproval, Target};
+use crate::proposals::store::{LockedStore, Store};
 
 /// A version of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub enum VersionCause {
 impl Store {
     /// Returns the versions of a skill that are known, oldest first. If anything of the skill is recorded, the last one is the skill
     /// as it is now. Nothing is written, and of a damaged log the part before the damage is read.
-    pub fn history(&self, place: &SkillPlace, now: SystemTime) -> Result<Vec<SkillVersion>, Error> {
+    pub fn history(&self, place: &SkillPath, now: SystemTime) -> Result<Vec<SkillVersion>, Error> {
         let log = self.log()?;
         let mut versions = versions(&log, place);
         for version in &mut versions {
@@ -83,14 +83,14 @@ impl Store {
 
     /// Records an edit that was made outside Skillfold as a version of the skill, if anything of the skill is recorded. Approving
     /// and rolling back do this first.
-    pub fn record_edit(&self, place: &SkillPlace, now: SystemTime) -> Result<(), Error> {
+    pub fn record_edit(&self, place: &SkillPath, now: SystemTime) -> Result<(), Error> {
         self.write(now)?.observe(place, now)
     }
 }
 
-impl Writing<'_> {
+impl LockedStore<'_> {
     /// Records the skill as it is, if it is not what the log says.
-    pub(crate) fn observe(&mut self, place: &SkillPlace, now: SystemTime) -> Result<(), Error> {
+    pub(crate) fn observe(&mut self, place: &SkillPath, now: SystemTime) -> Result<(), Error> {
         let Some(known) = versions(&self.log.read, place).pop() else {
             return Ok(());
         };
@@ -118,7 +118,7 @@ impl Writing<'_> {
         if self.log.read.unfinished().is_some() {
             return;
         }
-        let mut by_skill: BTreeMap<&SkillPlace, Vec<Digest>> = BTreeMap::new();
+        let mut by_skill: BTreeMap<&SkillPath, Vec<Digest>> = BTreeMap::new();
         for (place, digest) in self
             .log
             .read
@@ -155,7 +155,7 @@ impl Writing<'_> {
 }
 
 /// Returns a function that gives the skill and the versions that a record brought: before the first one, and after it.
-fn changed_to(log: &LogRecords) -> impl Fn(&Record) -> Option<(&SkillPlace, Vec<Digest>)> {
+fn changed_to(log: &LogRecords) -> impl Fn(&Record) -> Option<(&SkillPath, Vec<Digest>)> {
     let done: BTreeSet<u64> = log.done().map(|record| record.number).collect();
     move |record| match &record.event {
         Event::Started {
@@ -175,19 +175,19 @@ fn changed_to(log: &LogRecords) -> impl Fn(&Record) -> Option<(&SkillPlace, Vec<
     }
 }
 
-fn versions(log: &LogRecords, place: &SkillPlace) -> Vec<SkillVersion> {
+fn versions(log: &LogRecords, place: &SkillPath) -> Vec<SkillVersion> {
     let done: BTreeSet<u64> = log.done().map(|record| record.number).collect();
     let mut versions: Vec<SkillVersion> = Vec::new();
     for record in &log.records {
         let (before, after, cause) = match &record.event {
             Event::Started {
-                act,
+                operation,
                 target: Target::Skill(changed, _),
                 before,
                 after,
             } if changed == place && done.contains(&record.number) => {
-                let cause = match act {
-                    Act::Approve {
+                let cause = match operation {
+                    Operation::Approve {
                         proposal,
                         approval,
                         reason,
@@ -196,7 +196,7 @@ fn versions(log: &LogRecords, place: &SkillPlace) -> Vec<SkillVersion> {
                         approval: approval.clone(),
                         reason: reason.clone(),
                     },
-                    Act::RollBack { approval, reason } => VersionCause::RolledBack {
+                    Operation::RollBack { approval, reason } => VersionCause::RolledBack {
                         approval: approval.clone(),
                         reason: reason.clone(),
                     },

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use skillfold_core::Error;
 use skillfold_core::load::Digest;
 
-use crate::files::skill_folder::SkillPlace;
+use crate::files::skill_folder::SkillPath;
 use crate::proposals::log::Author;
 
 /// The format of the files that this version writes and reads.
@@ -36,7 +36,7 @@ pub struct Proposal {
     /// The id of the skill.
     pub skill: String,
     /// Where the skill is, or will be.
-    pub place: SkillPlace,
+    pub place: SkillPath,
     /// The version that it changes; `None` for a new skill.
     pub base: Option<Digest>,
     /// Who proposed it.
@@ -178,7 +178,7 @@ impl Proposal {
             file: file.to_owned(),
             digest: Digest::sha256(bytes),
             skill,
-            place: SkillPlace::from_parts(PathBuf::from(root), PathBuf::from(folder))?,
+            place: SkillPath::from_parts(PathBuf::from(root), PathBuf::from(folder))?,
             base,
             author: Author { name, session },
             time,

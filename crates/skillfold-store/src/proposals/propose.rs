@@ -10,13 +10,13 @@ use skillfold_core::{Error, ErrorKind, Refusal};
 
 use crate::change::{Change, FileEdit, Merged, merge, unified};
 use crate::files::skill_files::SkillFiles;
-use crate::files::skill_folder::SkillPlace;
+use crate::files::skill_folder::SkillPath;
 use crate::files::write_root::{Access, ReadFile, WriteRoot};
-use crate::proposals::log::{Act, Author, Event, LogRecords, Verdict};
+use crate::proposals::log::{Author, Event, LogRecords, Operation, Verdict};
 use crate::proposals::proposal::{
     MAX_EVIDENCE_BYTES, MAX_FILE_BYTES, MAX_JUSTIFICATION_BYTES, Proposal,
 };
-use crate::proposals::store::{Store, Writing};
+use crate::proposals::store::{LockedStore, Store};
 
 const FOLDER: &str = "proposals";
 /// Maximum proposals that wait at one time.
@@ -47,7 +47,7 @@ pub struct NewProposal<'a> {
     /// The id of the skill.
     pub skill: &'a str,
     /// Where the skill is, or will be.
-    pub place: &'a SkillPlace,
+    pub place: &'a SkillPath,
     /// The change as a unified diff.
     pub diff: &'a str,
     /// Who proposes it.
@@ -75,7 +75,7 @@ pub struct Proposed {
 /// A proposal that waits, with what the log says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Waiting {
+pub struct PendingProposal {
     /// The proposal.
     pub proposal: Proposal,
     /// Whether the store wrote it. A file that was put there by other hands is not recorded.
@@ -106,7 +106,7 @@ impl Preview {
     /// # Errors
     ///
     /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply.
-    pub fn of(place: &SkillPlace, diff: &str) -> Result<Self, Error> {
+    pub fn of(place: &SkillPath, diff: &str) -> Result<Self, Error> {
         Self::from_files(place.read()?.unwrap_or_default(), diff)
     }
 
@@ -135,7 +135,7 @@ impl Preview {
 #[non_exhaustive]
 pub struct Proposals {
     /// Those that wait, oldest first.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<PendingProposal>,
     /// Why a file in the folder is not one.
     pub unreadable: Vec<Error>,
 }
@@ -148,7 +148,7 @@ impl Store {
     /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply or a text is too long;
     /// [`Refused`](ErrorKind::Refused) if too many proposals wait, or the log is too large for more.
     pub fn propose(&self, new: &NewProposal<'_>, now: SystemTime) -> Result<Proposed, Error> {
-        self.propose_for(new, SkillPlace::read, now)
+        self.propose_for(new, SkillPath::read, now)
     }
 
     /// Proposes a new skill without looking into its folder, so that whoever proposes it does not learn what is there. It can be
@@ -165,14 +165,14 @@ impl Store {
     fn propose_for(
         &self,
         new: &NewProposal<'_>,
-        read: impl FnOnce(&SkillPlace) -> Result<Option<SkillFiles>, Error>,
+        read: impl FnOnce(&SkillPath) -> Result<Option<SkillFiles>, Error>,
         now: SystemTime,
     ) -> Result<Proposed, Error> {
         check_texts(new)?;
         let change = Change::parse(new.diff)?;
         // No approval changes the skill while it is read.
-        let mut writing = self.write(now)?;
-        if !writing.log.has_room_for_proposals() {
+        let mut locked = self.write(now)?;
+        if !locked.log.has_room_for_proposals() {
             return Err(Error::refused(new.skill, Refusal::TooLarge, LOG_FULL));
         }
         let before = read(new.place)?;
@@ -191,8 +191,8 @@ impl Store {
             evidence: new.evidence.map(|it| it.trim().to_owned()),
             text: String::new(),
         };
-        let proposals = writing.proposals().waiting;
-        let same = |it: &&Waiting| {
+        let proposals = locked.proposals().waiting;
+        let same = |it: &&PendingProposal| {
             let it = &it.proposal;
             it.place == proposal.place && it.base == proposal.base && it.diff == proposal.diff
         };
@@ -205,7 +205,7 @@ impl Store {
                     justification: truncate_bytes(&proposal.justification, MAX_REPEAT_BYTES)
                         .to_owned(),
                 };
-                writing.log.append(event, now)?;
+                locked.log.append(event, now)?;
             }
             return Ok(Proposed {
                 proposal: same.proposal.clone(),
@@ -226,9 +226,9 @@ impl Store {
         }
         // A merge needs the version that was changed.
         if let Some(before) = &before {
-            writing.objects().put_skill(before)?;
+            locked.objects().put_skill(before)?;
         }
-        let proposal = writing.add(proposal, new.checks, now)?;
+        let proposal = locked.add(proposal, new.checks, now)?;
         Ok(Proposed {
             proposal,
             is_repeated: false,
@@ -242,9 +242,9 @@ impl Store {
     }
 
     /// Returns the proposal that waits under a file name or the start of a digest.
-    pub fn find_proposal(&self, name: &str) -> Result<Waiting, Error> {
+    pub fn find_proposal(&self, name: &str) -> Result<PendingProposal, Error> {
         let waiting = self.proposals()?.waiting;
-        let is_meant = |it: &Waiting| {
+        let is_meant = |it: &PendingProposal| {
             let digest = it.proposal.digest.to_string();
             let digits = digest.trim_start_matches("sha256:");
             let file = &it.proposal.file;
@@ -311,7 +311,7 @@ impl Store {
     }
 }
 
-impl Writing<'_> {
+impl LockedStore<'_> {
     pub(crate) fn proposals(&self) -> Proposals {
         list(&self.store.root, &self.log.read)
     }
@@ -383,7 +383,7 @@ impl Writing<'_> {
     }
 
     /// Takes away the file of a proposal that is decided. A file that was changed since is another proposal.
-    pub(crate) fn put_away(&self, proposal: &Proposal) -> Result<(), Error> {
+    pub(crate) fn remove_file(&self, proposal: &Proposal) -> Result<(), Error> {
         let path = Path::new(FOLDER).join(&proposal.file);
         match self.file_of(proposal)? {
             Some(file) => self.store.root.remove(&path, &file),
@@ -454,8 +454,8 @@ fn list(root: &WriteRoot, log: &LogRecords) -> Proposals {
     proposals
 }
 
-fn waiting(proposal: Proposal, log: &LogRecords) -> Waiting {
-    let mut waiting = Waiting {
+fn waiting(proposal: Proposal, log: &LogRecords) -> PendingProposal {
+    let mut waiting = PendingProposal {
         proposal,
         is_recorded: false,
         number: None,
@@ -495,7 +495,7 @@ fn decided(log: &LogRecords) -> BTreeSet<Digest> {
     });
     let approved = log.done().filter_map(|record| match &record.event {
         Event::Started {
-            act: Act::Approve { proposal, .. },
+            operation: Operation::Approve { proposal, .. },
             ..
         } => Some(*proposal),
         _ => None,

@@ -14,13 +14,13 @@ use crate::files::skill_files::SkillFiles;
 use crate::files::write_root::{Access, WriteRoot};
 use crate::proposals::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
 use crate::proposals::log::{
-    self, Act, ApprovedBy, Event, Log, LogRecords, Outcome, RecordedApproval, Target,
+    self, ApprovedBy, Event, Log, LogRecords, Operation, Outcome, RecordedApproval, Target,
 };
 use crate::proposals::objects::Objects;
 
 /// The name of the lock file in the store's folder.
 const LOCK_NAME: &str = "lock";
-/// Maximum size of a file that an act changes.
+/// Maximum size of a file that an operation changes.
 const MAX_TARGET_BYTES: u64 = 16 << 20;
 /// How many versions of a skill are kept if nothing else is said.
 pub const KEPT_VERSIONS: usize = 50;
@@ -83,11 +83,11 @@ impl Store {
         old: Option<&str>,
         now: SystemTime,
     ) -> Result<(), Error> {
-        let mut writing = self.write(now)?;
+        let mut locked = self.write(now)?;
         let file = NewPassphrase::make(&self.root, new, old)?;
         let target = Target::File(file.path());
         let (before, after) = (file.before(), Some(file.after()));
-        writing.perform(Act::SetPassphrase, target, before, after, now, || {
+        locked.perform(Operation::SetPassphrase, target, before, after, now, || {
             file.write()
         })
     }
@@ -135,15 +135,17 @@ impl Store {
         }
         let log = self.log()?;
         let decided = log.done().filter_map(|record| match &record.event {
-            Event::Started { act, .. } => Some(act),
+            Event::Started { operation, .. } => Some(operation),
             _ => None,
         });
-        let last = decided.filter(|act| match act {
-            Act::Allow { folder: of, .. } | Act::Disallow { folder: of } => of == folder,
+        let last = decided.filter(|operation| match operation {
+            Operation::Allow { folder: of, .. } | Operation::Disallow { folder: of } => {
+                of == folder
+            }
             _ => false,
         });
         let is_allowed = match last.last() {
-            Some(Act::Allow {
+            Some(Operation::Allow {
                 digest: of,
                 granted: lines,
                 packages: installed,
@@ -181,7 +183,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
-    pub fn let_clients_ask(
+    pub fn set_client_approval(
         &self,
         allowed: bool,
         approval: &Approval,
@@ -207,40 +209,40 @@ impl Store {
     /// is the content that it writes, `None` if it removes the file.
     pub fn record_change(
         &self,
-        act: Act,
+        operation: Operation,
         file: &Path,
         after: Option<&[u8]>,
         now: SystemTime,
         change: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut writing = self.write(now)?;
+        let mut locked = self.write(now)?;
         let target = Target::File(file.to_owned());
-        let before = writing.settle(&target, None)?;
+        let before = locked.settle(&target, None)?;
         let after = after.map(Digest::sha256);
-        writing.perform(act, target, before, after, now, change)
+        locked.perform(operation, target, before, after, now, change)
     }
 
     /// Locks the store, and first finishes what another process has not.
-    pub(crate) fn write(&self, now: SystemTime) -> Result<Writing<'_>, Error> {
+    pub(crate) fn write(&self, now: SystemTime) -> Result<LockedStore<'_>, Error> {
         let lock = self.root.lock(LOCK_NAME)?;
-        let mut writing = Writing {
+        let mut locked = LockedStore {
             store: self,
             log: Log::open(&self.root)?,
             _lock: lock,
         };
-        writing.recover(now)?;
-        Ok(writing)
+        locked.recover(now)?;
+        Ok(locked)
     }
 }
 
 /// The store while it is locked.
-pub(crate) struct Writing<'s> {
+pub(crate) struct LockedStore<'s> {
     pub(crate) store: &'s Store,
     pub(crate) log: Log<'s>,
     _lock: Lock,
 }
 
-impl Writing<'_> {
+impl LockedStore<'_> {
     pub(crate) fn objects(&self) -> Objects<'_> {
         Objects(&self.store.root)
     }
@@ -248,7 +250,7 @@ impl Writing<'_> {
     /// Does something that changes more than the log.
     pub(crate) fn perform(
         &mut self,
-        act: Act,
+        operation: Operation,
         target: Target,
         before: Option<Digest>,
         after: Option<Digest>,
@@ -256,7 +258,7 @@ impl Writing<'_> {
         change: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         let started = Event::Started {
-            act,
+            operation,
             target,
             before,
             after,
@@ -270,7 +272,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Writes down how the act ended that was started last, if that is not written. `is_done` says that it succeeded,
+    /// Writes down how the operation ended that was started last, if that is not written. `is_done` says that it succeeded,
     /// whatever others changed since; otherwise that is found out.
     fn finish(&mut self, is_done: bool, now: SystemTime) -> Result<Option<Outcome>, Error> {
         let Some(record) = self.log.read.unfinished() else {
@@ -311,7 +313,7 @@ impl Writing<'_> {
         self.restore_proposal()
     }
 
-    /// Clears away what an act left, and returns the digest of what it changes.
+    /// Clears away what an operation left, and returns the digest of what it changes.
     fn settle(&self, target: &Target, before: Option<Digest>) -> Result<Option<Digest>, Error> {
         match target {
             Target::Skill(place, staging) => {
@@ -332,7 +334,7 @@ impl Writing<'_> {
     }
 }
 
-/// Flushes the names that an act changes.
+/// Flushes the names that an operation changes.
 fn flush(target: &Target) -> Result<(), Error> {
     match target {
         Target::Skill(place, _) => place.flush(),

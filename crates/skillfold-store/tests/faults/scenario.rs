@@ -4,7 +4,9 @@ use std::fs;
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Access, Act, Approval, Event, KEPT_VERSIONS, Proposal, Target, WriteTarget};
+use skillfold_store::{
+    Access, Approval, Event, KEPT_VERSIONS, Operation, Proposal, Target, WriteTarget,
+};
 
 use crate::home::{Home, ONE, SEVERAL, approve, now};
 
@@ -241,7 +243,7 @@ fn trust(home: &Home, content: Option<&str>) -> Result<(), Error> {
     let file = home.list();
     let target = WriteTarget::for_user(&file)?;
     let bytes = content.map(str::as_bytes);
-    let act = Act::Trust {
+    let act = Operation::Trust {
         folder: "/projects".into(),
     };
     home.open()?.record_change(act, &file, bytes, now(), || {

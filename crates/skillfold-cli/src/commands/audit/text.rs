@@ -5,7 +5,7 @@ use std::path::Path;
 
 use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Digest;
-use skillfold::store::{Act, Event, Outcome, Record, RecordedApproval, Target};
+use skillfold::store::{Event, Operation, Outcome, Record, RecordedApproval, Target};
 
 use crate::terminal::digest::short;
 use crate::terminal::output::{display_path, pluralize};
@@ -24,9 +24,12 @@ pub(super) fn describe(records: &[Record]) -> Vec<(&Record, String)> {
         let text = match &record.event {
             Event::Finished { .. } => continue,
             Event::Started {
-                act, target, after, ..
+                operation,
+                target,
+                after,
+                ..
             } => {
-                let text = act_text(act, target, *after, &names);
+                let text = operation_text(operation, target, *after, &names);
                 match ends.get(&record.number) {
                     Some(Outcome::Done) => text,
                     Some(Outcome::Undone) => format!("{text} (undone)"),
@@ -104,14 +107,19 @@ fn event_text(event: &Event, names: &Names<'_>) -> String {
     }
 }
 
-fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>) -> String {
+fn operation_text(
+    operation: &Operation,
+    target: &Target,
+    after: Option<Digest>,
+    names: &Names<'_>,
+) -> String {
     let skill = match target {
         Target::Skill(place, _) => file_name(&place.path()),
         Target::File(path) => display_path(path),
         _ => String::new(),
     };
-    match act {
-        Act::Approve {
+    match operation {
+        Operation::Approve {
             proposal, approval, ..
         } => format!(
             "{} approved {}: {skill} is now {}",
@@ -119,7 +127,7 @@ fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>
             names.get(*proposal),
             version(after)
         ),
-        Act::RollBack { approval, reason } => {
+        Operation::RollBack { approval, reason } => {
             let text = format!(
                 "{} rolled {skill} back to {}",
                 who(approval),
@@ -127,9 +135,9 @@ fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>
             );
             with_reason(text, reason)
         }
-        Act::Trust { folder } => format!("trusted {}", display_path(folder)),
-        Act::Distrust { folder } => format!("stopped trusting {}", display_path(folder)),
-        Act::Accept { folders, total } => {
+        Operation::Trust { folder } => format!("trusted {}", display_path(folder)),
+        Operation::Distrust { folder } => format!("stopped trusting {}", display_path(folder)),
+        Operation::Accept { folders, total } => {
             let shown: Vec<_> = folders.iter().map(|it| display_path(it)).collect();
             let more = match total.saturating_sub(folders.len()) {
                 0 => String::new(),
@@ -137,8 +145,8 @@ fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>
             };
             format!("accepted {}{more}", shown.join(", "))
         }
-        Act::Unaccept { folder } => format!("stopped accepting {}", display_path(folder)),
-        Act::Allow {
+        Operation::Unaccept { folder } => format!("stopped accepting {}", display_path(folder)),
+        Operation::Allow {
             folder,
             granted,
             packages,
@@ -153,8 +161,10 @@ fn act_text(act: &Act, target: &Target, after: Option<Digest>, names: &Names<'_>
             }
             text
         }
-        Act::Disallow { folder } => format!("stopped allowing {} to run", display_path(folder)),
-        Act::SetPassphrase => "set the passphrase".to_owned(),
+        Operation::Disallow { folder } => {
+            format!("stopped allowing {} to run", display_path(folder))
+        }
+        Operation::SetPassphrase => "set the passphrase".to_owned(),
         other => serde_json::to_string(other).unwrap_or_default(),
     }
 }

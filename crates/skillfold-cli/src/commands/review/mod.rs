@@ -14,7 +14,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
-use skillfold::store::{Approval, Author, Store, Waiting};
+use skillfold::store::{Approval, Author, PendingProposal, Store};
 use skillfold::{ApprovalRequires, Environment, Skills};
 
 use crate::arguments::Global;
@@ -125,7 +125,7 @@ struct Review<'s> {
     environment: Environment,
     skills: &'s Skills,
     store: &'s Store,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingProposal>,
     current: usize,
     /// The lines about the current proposal, before its diff.
     about: Vec<Said>,

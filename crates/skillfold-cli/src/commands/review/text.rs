@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use skillfold::Skills;
 use skillfold::core::diagnostic::visible;
-use skillfold::store::{Store, Waiting};
+use skillfold::store::{PendingProposal, Store};
 use textwrap::core::display_width;
 
 use crate::terminal::output::pluralize;
@@ -40,7 +40,11 @@ pub(super) fn bold() -> Style {
 }
 
 /// Returns the lines about a proposal, and its diff. What cannot be worked out is said.
-pub(super) fn about(skills: &Skills, store: &Store, waiting: &Waiting) -> (Vec<Said>, Vec<Row>) {
+pub(super) fn about(
+    skills: &Skills,
+    store: &Store,
+    waiting: &PendingProposal,
+) -> (Vec<Said>, Vec<Row>) {
     let proposal = &waiting.proposal;
     let (plain, warn) = (Style::new(), Style::new().fg(Color::Yellow));
     let mut lines = vec![Said::new(
@@ -80,7 +84,7 @@ pub(super) fn about(skills: &Skills, store: &Store, waiting: &Waiting) -> (Vec<S
 }
 
 /// Returns what its author and its reviewers say of a proposal.
-pub(super) fn claims(waiting: &Waiting) -> Vec<Said> {
+pub(super) fn claims(waiting: &PendingProposal) -> Vec<Said> {
     let (plain, proposal) = (Style::new(), &waiting.proposal);
     let mut lines = Vec::new();
     let texts = [

@@ -22,7 +22,7 @@ use skillfold_core::text::utc;
 use skillfold_core::{Error, ErrorKind};
 
 pub use self::record::{
-    Act, ApprovedBy, Author, Event, Outcome, Record, RecordedApproval, Target, UnknownEvent,
+    ApprovedBy, Author, Event, Operation, Outcome, Record, RecordedApproval, Target, UnknownEvent,
     Verdict,
 };
 use self::record::{FORMAT, ForeignRecord, RecordHead};
@@ -141,7 +141,7 @@ impl LogRecords {
         self.hashes.iter().any(|known| known == hash)
     }
 
-    /// Returns the act that was started last, if its end is not recorded.
+    /// Returns the operation that was started last, if its end is not recorded.
     pub(crate) fn unfinished(&self) -> Option<&Record> {
         let mut events = self.records.iter().rev();
         let last = events.find(|record| {

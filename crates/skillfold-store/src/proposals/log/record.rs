@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use skillfold_core::load::Digest;
 use skillfold_core::text::truncate_bytes;
 
-use crate::files::skill_folder::SkillPlace;
+use crate::files::skill_folder::SkillPath;
 
 /// The format of the records that this version writes. Whoever gives a member another meaning, or adds one that matters, raises it.
 pub(super) const FORMAT: u32 = 1;
@@ -119,7 +119,7 @@ pub enum Event {
     Started {
         /// What is done, and by whom.
         #[serde(flatten)]
-        act: Act,
+        operation: Operation,
         /// What it changes.
         target: Target,
         /// The digest before; `None` if there is nothing yet.
@@ -144,7 +144,7 @@ pub enum Event {
     /// A skill whose versions are kept was found changed by other hands.
     Edited {
         /// The skill.
-        skill: SkillPlace,
+        skill: SkillPath,
         /// The version that was known.
         before: Option<Digest>,
         /// The version that was found.
@@ -159,7 +159,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Act {
+pub enum Operation {
     /// A proposal is approved and applied.
     Approve {
         /// The proposal.
@@ -221,13 +221,13 @@ pub enum Act {
     SetPassphrase,
 }
 
-/// What an act changes.
+/// What an operation changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Target {
     /// A skill, with the name under which its new folder is built.
-    Skill(SkillPlace, String),
+    Skill(SkillPath, String),
     /// A file.
     File(PathBuf),
 }
