@@ -80,12 +80,6 @@ impl Store {
         }
         Ok(versions)
     }
-
-    /// Records an edit that was made outside Skillfold as a version of the skill, if anything of the skill is recorded. Approving
-    /// and rolling back do this first.
-    pub fn record_edit(&self, place: &SkillPath, now: SystemTime) -> Result<(), Error> {
-        self.write(now)?.observe(place, now)
-    }
 }
 
 impl LockedStore<'_> {
