@@ -52,6 +52,6 @@ pub use proposals::log::{
     ApprovedBy, Author, Event, LogDamage, LogRecords, Operation, Outcome, Record, RecordedApproval,
     Target, UnknownEvent, Verdict,
 };
-pub use proposals::proposal::Proposal;
+pub use proposals::proposal::{Proposal, other_format};
 pub use proposals::propose::{NewProposal, PendingProposal, Preview, Proposals, Proposed};
 pub use proposals::store::{KEPT_VERSIONS, Store};

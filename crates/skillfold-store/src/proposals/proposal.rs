@@ -134,7 +134,11 @@ impl Proposal {
             let missing = || Error::invalid(file, format!("Its frontmatter has no `{name}`"));
             fields.remove(name).ok_or_else(missing)
         };
-        check_format(file, &take("format")?)?;
+        let format = take("format")?;
+        if format != FORMAT {
+            let other = other_format(&format!("format {format}"), FORMAT);
+            return Err(invalid(&format!("It {other}")));
+        }
         let (skill, root, folder) = (take("skill")?, take("root")?, take("folder")?);
         let (name, time) = (take("author")?, take("time")?);
         let base = take("base").ok().map(|base| base.parse()).transpose();
@@ -208,15 +212,12 @@ impl Proposal {
     }
 }
 
-fn check_format(file: &str, format: &str) -> Result<(), Error> {
-    if format == FORMAT {
-        return Ok(());
-    }
+/// Returns what is wrong with a file of the user that has another format than `known`, the one that this version writes.
+pub fn other_format(found: &str, known: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let why = format!(
-        "It has format {format}, and skillfold {version} reads format {FORMAT}; update skillfold, or move the file aside"
-    );
-    Err(Error::invalid(file, why))
+    format!(
+        "has {found}, and skillfold {version} reads format {known}; update skillfold, or move the file aside"
+    )
 }
 
 fn path_text(path: &std::path::Path) -> Result<&str, Error> {
