@@ -281,10 +281,7 @@ pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     if let Some(rules) = &program.rules {
         rules.enforce().at(Step::Landlock)?;
     }
-    if let Some(filter) = &program.filter {
-        seccomp::install(filter).at(Step::Seccomp)?;
-    }
-    Ok(())
+    seccomp::install(&program.filters).at(Step::Seccomp)
 }
 
 /// Waits for all processes of the box until the program ends or the host does, and reports how the program ended.

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::Duration;
 
-use libc::{c_char, c_int, c_uint, sock_filter};
+use libc::{c_char, c_int, c_uint};
+use seccompiler::BpfProgram;
 
 use super::landlock::{Access, Rules, VERSION_WITH_SCOPES, version};
-use super::seccomp::{UnixSockets, filter};
+use super::seccomp::{UnixSockets, filters};
 use super::sys::{MOUNT_NO_DEVICES, MOUNT_NO_EXEC, MOUNT_NO_SETUID, MOUNT_READ_ONLY};
 use crate::copy::Executable;
 use crate::layers::Layer;
@@ -123,7 +124,7 @@ pub(super) struct Program {
     /// Each with the value at which the system refuses, and the one that cannot be raised.
     pub(super) limits: Vec<(c_int, u64, u64)>,
     pub(super) rules: Option<Rules>,
-    pub(super) filter: Option<Vec<sock_filter>>,
+    pub(super) filters: Vec<BpfProgram>,
 }
 
 impl Program {
@@ -230,6 +231,11 @@ impl Program {
         } else {
             UnixSockets::Refused
         };
+        let filters = if has(Layer::Seccomp) {
+            filters(network, unix_sockets).map_err(io::Error::other)?
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             path: c_string(request.interpreter.path.as_os_str())?,
             folder: c_string(skill)?,
@@ -237,7 +243,7 @@ impl Program {
             environment: Strings::new(environment.map(|(name, value)| format!("{name}={value}")))?,
             limits: process_limits(limits),
             rules: has(Layer::Landlock).then(|| Rules::new(version, network)),
-            filter: has(Layer::Seccomp).then(|| filter(network, unix_sockets)),
+            filters,
         })
     }
 

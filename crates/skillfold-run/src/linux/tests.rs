@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use libc::{c_long, sock_filter};
+use libc::c_long;
+use seccompiler::sock_filter;
 
 use super::report::try_box;
 use super::seccomp::install;
@@ -22,7 +23,7 @@ fn without<T: Send + 'static>(
 ) -> T {
     let one = |code, k, jf| sock_filter { code, jt: 0, jf, k };
     let number = u32::try_from(number).unwrap();
-    let filter = [
+    let filter = vec![
         one(0x20, 0, 0),
         one(0x15, number, 1),
         one(0x06, action, 0),
@@ -32,7 +33,7 @@ fn without<T: Send + 'static>(
     assert!(layers().is_whole());
     let act = move || {
         control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).unwrap();
-        install(&filter).unwrap();
+        install(&[filter]).unwrap();
         act()
     };
     thread::spawn(act).join().unwrap()
