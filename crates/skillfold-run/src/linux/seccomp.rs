@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::env::consts;
 
 use libc::{c_int, c_long};
+use rustix::io::Errno;
 use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCondition, SeccompFilter,
     SeccompRule, apply_filter, sock_filter,
 };
 
-use super::sys::Errno;
 use crate::permissions::Network;
 
 /// Whether there is a filter for this processor.
@@ -273,9 +273,9 @@ pub(super) fn install(filters: &[BpfProgram]) -> Result<(), Errno> {
     for filter in filters {
         apply_filter(filter).map_err(|error| match error {
             seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error) => {
-                error.raw_os_error().unwrap_or(libc::EINVAL)
+                Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
             }
-            _ => libc::EINVAL,
+            _ => Errno::INVAL,
         })?;
     }
     Ok(())
