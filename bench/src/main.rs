@@ -1,26 +1,28 @@
 //! Benchmarks of Skillfold. Each subcommand prints one JSON object as its last line.
 
+mod allocator;
+mod corpus;
+mod labelled;
+mod measure;
+
+mod layout;
+mod run_hosts;
+mod search;
+
 mod activation;
 mod agreement;
-mod allocator;
 mod catalog;
-mod corpus;
 mod disclose;
 mod discover;
 mod engine;
 mod futures;
-mod labelled;
-mod layout;
 mod load;
 mod matching;
 mod mcp;
-mod measure;
 mod memory;
 mod pipeline;
 mod reload;
 mod run;
-mod run_hosts;
-mod search;
 mod seeds;
 mod sessions;
 mod tokens;

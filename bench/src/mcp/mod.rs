@@ -3,10 +3,11 @@
 //! (a closed loop), once questions that repeat and once new ones. For comparison: the new ones in process, and a bare
 //! server of the same SDK whose constants are as long as our answers.
 
-mod bare;
-mod client;
 mod process;
 mod question;
+
+mod bare;
+mod client;
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -4,9 +4,10 @@
 
 mod faults;
 mod requests;
-mod root;
 mod schema;
 mod terminal;
+
+mod root;
 
 use std::error::Error;
 use std::io::Write;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use skillfold::tools::Fit;
 
-use crate::search::method::{Built, Hit};
+use crate::search::method::Hit;
+use crate::search::methods::Built;
 
 /// The ranking of one request.
 #[derive(Debug)]

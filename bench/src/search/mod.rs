@@ -1,18 +1,25 @@
 //! How often a search finds the labelled skill of a request, compared with FTS5 in the same run.
 
 mod bare;
-mod dump;
+pub(crate) mod half;
+mod pool;
+
+mod method;
+
 mod engine;
 #[cfg(feature = "fts5")]
 mod fts5;
-pub(crate) mod half;
-mod meaning;
-mod method;
-mod metrics;
-mod negatives;
-mod pool;
-mod scale;
 mod triggers;
+
+mod meaning;
+
+mod methods;
+
+mod metrics;
+
+mod dump;
+mod negatives;
+mod scale;
 
 use std::error::Error;
 use std::io::Write;
@@ -23,7 +30,7 @@ use serde_json::{Value, json};
 use crate::labelled::{Request, Wording, copies, requests};
 use crate::search::engine::Indexed;
 use crate::search::half::{Half, Split};
-use crate::search::method::{Built, METHODS, Maker, maker};
+use crate::search::methods::{Built, METHODS, Maker, maker};
 use crate::search::metrics::{Asked, Figures};
 use crate::search::pool::{Pool, Size, Text};
 

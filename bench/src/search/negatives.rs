@@ -6,7 +6,7 @@ use std::error::Error;
 use serde_json::{Value, json};
 
 use crate::labelled::Request;
-use crate::search::method::Built;
+use crate::search::methods::Built;
 use crate::search::metrics::{ratio, tenths};
 use crate::search::pool::{Copies, Pool};
 

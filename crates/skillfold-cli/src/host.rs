@@ -11,7 +11,7 @@ use skillfold::{
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::output::{DIM, Output, format_finding, paint, pluralize};
+use crate::terminal::output::{DIM, Output, format_finding, paint, pluralize};
 
 /// Returns the environment of the working folder.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {

@@ -4,60 +4,13 @@ mod arguments;
 
 mod failure;
 
-mod progress;
+mod terminal;
 
-mod table;
-
-mod output;
-
-mod finding_counts;
-mod print_failure;
-
-mod signals;
-
-mod screen;
-
-mod ask;
-mod chart;
-mod editor;
 mod host;
+
 mod trace;
 
-mod list;
-
-mod choose;
-
-mod review;
-
-mod accept;
-mod cache;
-mod check;
-mod compose;
-mod config;
-mod diff;
-mod evaluate;
-mod files;
-mod hook;
-mod load;
-mod overlap;
-mod read;
-mod serve;
-mod setup;
-mod shell;
-mod show;
-mod stats;
-mod trust;
-mod why;
-
-mod doctor;
-mod improve;
-mod init;
-mod new;
-mod page;
-mod prompt;
-mod run;
-mod search;
-mod status;
+mod commands;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -68,14 +21,15 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use clap_complete::CompleteEnv;
 
 use crate::arguments::{Arguments, Command, help};
-use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure};
-use crate::output::{BAD, DIM, Output, paint, printable};
-use crate::print_failure::print_failure;
+use crate::failure::{EXIT_FAILED, EXIT_USAGE};
+use crate::terminal::ask::can_ask;
+use crate::terminal::output::{BAD, DIM, Output, paint, printable};
+use crate::terminal::print_failure::print_failure;
 
 fn main() -> ExitCode {
     // A shell asks for completions through a variable, and nothing else runs then.
     CompleteEnv::with_factory(help::command)
-        .var(shell::COMPLETE_VARIABLE)
+        .var(commands::COMPLETE_VARIABLE)
         .complete();
     let arguments = match parse(std::env::args_os()) {
         Ok(arguments) => arguments,
@@ -86,7 +40,7 @@ fn main() -> ExitCode {
     };
     arguments.global.color.write_global();
     let mut output = Output::new(&arguments);
-    let result = run(&arguments, &mut output);
+    let result = trace::init(&arguments).and_then(|()| commands::run(&arguments, &mut output));
     let code = match result.and_then(|code| output.finish().map(|()| code)) {
         Ok(code) if code == ExitCode::SUCCESS && trace::write_failed() => {
             ExitCode::from(EXIT_FAILED)
@@ -104,9 +58,7 @@ fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error
     let arguments = arguments.map_err(|error| error.format(&mut command))?;
     let unnamed = (arguments.command.as_ref()).and_then(Command::unnamed_argument);
     match unnamed {
-        Some((name, argument)) if !ask::can_ask() => {
-            Err(missing_argument(&mut command, name, argument))
-        }
+        Some((name, argument)) if !can_ask() => Err(missing_argument(&mut command, name, argument)),
         _ => Ok(arguments),
     }
 }
@@ -164,53 +116,4 @@ fn refuse(error: &clap::Error) -> ExitCode {
     };
     let _ = write!(anstream::stderr(), "{}", printable(&message));
     ExitCode::from(EXIT_USAGE)
-}
-
-fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
-    let global = &arguments.global;
-    trace::init(arguments)?;
-    let Some(command) = &arguments.command else {
-        return status::run(global, output);
-    };
-    match command {
-        Command::List(options) => list::run(global, options, output),
-        Command::Search(options) => search::run(global, options, output),
-        Command::Show(options) => show::run(global, options, output),
-        Command::Load(options) => load::run(global, options, output),
-        Command::Files(options) => files::run(global, options, output),
-        Command::Read(options) => read::run(global, options, output),
-        Command::Prompt(options) => prompt::run(global, options, output),
-        Command::Compose(options) => compose::run(global, options, output),
-        Command::Why(options) => why::run(global, options, output),
-        Command::Serve(options) => serve::run(global, options, output),
-        Command::Hook(options) => hook::run(global, options, output),
-        Command::Check(options) => check::run(global, options, output),
-        Command::Test(options) => evaluate::run(global, options, output),
-        Command::Overlap(options) => overlap::run(global, options, output),
-        Command::Stats(options) => stats::run(global, options, output),
-        Command::Report(options) => page::run(global, options, output),
-        Command::New(options) => new::run(global, options, output),
-        Command::Init(options) => init::run(global, options, output),
-        Command::Setup(options) => setup::run(global, options, output),
-        Command::Trust(options) => trust::run(global, options, output),
-        Command::Accept(options) => accept::run(global, options, output),
-        Command::Propose(options) => improve::propose::run(global, options, output),
-        Command::Proposals(options) => improve::proposals::run(global, options, output),
-        Command::Review => improve::review::run(global, output),
-        Command::Approve(options) => improve::decide::approve(global, options, output),
-        Command::Reject(options) => improve::decide::reject(global, options, output),
-        Command::History(options) => improve::history::run(global, options, output),
-        Command::Diff(options) => improve::history::diff(global, options, output),
-        Command::Rollback(options) => improve::decide::rollback(global, options, output),
-        Command::Audit(options) => improve::audit::run(global, options, output),
-        Command::Passphrase => improve::passphrase::run(global, output),
-        Command::Allow(options) => run::allow::run(global, options, output),
-        Command::Run(options) => run::script::run(global, options, output),
-        Command::Tools(options) => run::tools::run(global, options, output),
-        Command::Doctor(options) => doctor::run(global, options, output),
-        Command::Config(options) => config::run(global, options, output),
-        Command::Cache(options) => cache::run(global, options, output),
-        Command::Completions { shell } => shell::completions(*shell, output),
-        Command::Man { command } => shell::man(command, output),
-    }
 }

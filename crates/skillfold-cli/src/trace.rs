@@ -18,7 +18,7 @@ use tracing_subscriber::registry::Registry;
 use crate::arguments::{Arguments, Command, Global, LogLevel};
 use crate::failure::Failure;
 use crate::host;
-use crate::progress;
+use crate::terminal::progress;
 
 /// The file name that stands for stderr.
 const STDERR: &str = "-";

@@ -34,10 +34,8 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "the standard library has no call for it")]
 fn is_root() -> bool {
-    // SAFETY: the call cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 #[cfg(not(unix))]
@@ -166,12 +164,9 @@ impl Control for Plain {
 
 /// Ends every process of the group that has not left it.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "the standard library has no call for a group")]
 fn kill_group(child: &Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        // SAFETY: only sends a signal.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
-    }
+    let group = rustix::process::Pid::from_child(child);
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
 }
 
 #[cfg(not(unix))]

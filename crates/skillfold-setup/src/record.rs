@@ -6,7 +6,7 @@ use std::path::Path;
 
 use skillfold::Environment;
 use skillfold::core::Error;
-use skillfold_store::{Access, WriteTarget};
+use skillfold_store::{Access, WriteTarget, other_format};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
 /// Maximum size of the file of records.
@@ -60,11 +60,11 @@ pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
         return Ok(());
     }
     let found = found.map_or_else(|| "no format".to_owned(), |it| format!("format {it}"));
-    let why = format!(
-        "it has {found}, and skillfold {} reads format {FORMAT}; update skillfold, or move the file aside",
-        env!("CARGO_PKG_VERSION")
-    );
-    Err(Error::invalid(file.to_string_lossy(), why))
+    let other = other_format(&found, &FORMAT.to_string());
+    Err(Error::invalid(
+        file.to_string_lossy(),
+        format!("it {other}"),
+    ))
 }
 
 /// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock, and has checked the format.

@@ -32,61 +32,26 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod calls;
-mod fault;
-mod temporary_name;
-
-mod dir;
-
-mod flock;
-
-mod restore;
-
-mod staged;
-
-mod write_root;
-
-mod cleanup;
-mod lock;
-
-mod write_target;
-
 pub mod change;
 
-mod skill_files;
+mod files;
 
-mod building;
+mod proposals;
 
-mod skill_folder;
-
-mod log;
-mod objects;
-
-mod approval;
-mod proposal;
-
-mod store;
-
-mod propose;
-
-mod history;
-
-mod decide;
-
-pub use approval::{Approval, CheckedProofs, Requirement};
 #[cfg(feature = "faults")]
-pub use calls::{Fault, Step, inject, record, without_exchange};
-pub use decide::NewVersion;
-pub use history::{SkillVersion, VersionCause};
-pub use lock::Lock;
-pub use log::{
-    Act, ApprovedBy, Author, Event, LogDamage, LogRecords, Outcome, Record, RecordedApproval,
+pub use files::calls::{Fault, Step, inject, record, without_exchange};
+pub use files::lock::Lock;
+pub use files::skill_files::SkillFiles;
+pub use files::skill_folder::SkillPath;
+pub use files::write_root::{Access, ReadFile, WriteRoot};
+pub use files::write_target::{WriteTarget, lock_state};
+pub use proposals::approval::{Approval, CheckedProofs, Requirement};
+pub use proposals::decide::NewVersion;
+pub use proposals::history::{SkillVersion, VersionCause};
+pub use proposals::log::{
+    ApprovedBy, Author, Event, LogDamage, LogRecords, Operation, Outcome, Record, RecordedApproval,
     Target, UnknownEvent, Verdict,
 };
-pub use proposal::Proposal;
-pub use propose::{NewProposal, Preview, Proposals, Proposed, Waiting};
-pub use skill_files::SkillFiles;
-pub use skill_folder::SkillPlace;
-pub use store::{KEPT_VERSIONS, Store};
-pub use write_root::{Access, ReadFile, WriteRoot};
-pub use write_target::{WriteTarget, lock_state};
+pub use proposals::proposal::{Proposal, other_format};
+pub use proposals::propose::{NewProposal, PendingProposal, Preview, Proposals, Proposed};
+pub use proposals::store::{KEPT_VERSIONS, Store};

@@ -1,4 +1,4 @@
-//! The help: examples of each command, the global options, exit codes, and a hint for a command that does not exist.
+//! The help: the global options, exit codes, and a hint for a command that does not exist.
 
 use std::fmt::Write as _;
 
@@ -6,214 +6,6 @@ use clap::{Command, CommandFactory as _};
 use skillfold::core::catalog::nearest;
 
 use super::Arguments;
-
-/// Examples, by command.
-const EXAMPLES: [(&str, &str); 40] = [
-    (
-        "list",
-        "\
-skillfold list
-skillfold list --scope project
-skillfold list git --limit 20",
-    ),
-    (
-        "search",
-        "\
-skillfold search \"write release notes\"
-skillfold search \"fill in a form\" --limit 3 --numbers",
-    ),
-    ("show", "skillfold show pdf"),
-    (
-        "load",
-        "\
-skillfold load pdf report.pdf
-skillfold load pdf --envelope skill_context",
-    ),
-    ("files", "skillfold files pdf"),
-    (
-        "read",
-        "\
-skillfold read pdf references/forms.md
-skillfold read pdf data.csv --range ..4096",
-    ),
-    (
-        "prompt",
-        "\
-skillfold prompt \"Fill in the tax form\"
-skillfold prompt --client claude-code",
-    ),
-    ("compose", "skillfold compose builder --prompt prompt.md"),
-    (
-        "why",
-        "\
-skillfold why \"Fill in the tax form\"
-skillfold why \"Fill in the tax form\" --skill pdf
-skillfold why --last 5",
-    ),
-    (
-        "serve",
-        "\
-skillfold serve                 # a client starts it like this
-skillfold serve --http 8080
-skillfold serve --agent builder",
-    ),
-    ("hook", "skillfold hook < event.json"),
-    (
-        "check",
-        "\
-skillfold check                 # all skills
-skillfold check pdf --fix
-skillfold check .agents/skills --profile spec --strict
-skillfold check --watch",
-    ),
-    (
-        "test",
-        "\
-skillfold test
-skillfold test pdf --at-least 90",
-    ),
-    (
-        "stats",
-        "\
-skillfold stats
-skillfold stats agent.jsonl --every 1000 --svg chart.svg",
-    ),
-    (
-        "overlap",
-        "\
-skillfold overlap
-skillfold overlap pdf --limit 5",
-    ),
-    (
-        "report",
-        "\
-skillfold report
-skillfold report skills.html --log agent.jsonl",
-    ),
-    (
-        "new",
-        "\
-skillfold new changelog --description \"Keeps the changelog. Use when users see a change.\"
-skillfold new notes --user --trigger \"meeting notes\"
-skillfold new greet --toolset python",
-    ),
-    (
-        "init",
-        "\
-skillfold init
-skillfold init --trust",
-    ),
-    (
-        "setup",
-        "\
-skillfold setup                 # all clients that you have
-skillfold setup codex --hook --dry-run
-skillfold setup codex --undo",
-    ),
-    (
-        "trust",
-        "\
-skillfold trust
-skillfold trust ~/projects/app
-skillfold trust --pin
-skillfold trust --remove",
-    ),
-    (
-        "allow",
-        "\
-skillfold allow pdf             # shows what it would run, and asks
-skillfold allow --list
-skillfold allow pdf --remove
-skillfold allow --ask-in-clients on",
-    ),
-    (
-        "run",
-        "\
-skillfold run pdf               # its scripts
-skillfold run pdf scripts/fill.py -- form.json
-skillfold run pdf scripts/stat.py --stdin < report.csv
-skillfold run pdf --prepare     # installs the packages that they name
-skillfold run --box",
-    ),
-    (
-        "tools",
-        "\
-skillfold tools pdf
-skillfold tools pdf fields '{}'",
-    ),
-    (
-        "accept",
-        "\
-skillfold accept                # what is held
-skillfold accept pdf
-skillfold accept --all
-skillfold accept --remove pdf",
-    ),
-    (
-        "propose",
-        "\
-skillfold propose pdf ~/drafts/pdf --reason \"pdftk is gone, qpdf does it\"
-skillfold propose pdf new-SKILL.md --reason \"shorter\"",
-    ),
-    (
-        "proposals",
-        "\
-skillfold proposals
-skillfold proposals pdf-20261117T072000Z",
-    ),
-    ("review", "skillfold review"),
-    ("approve", "skillfold approve pdf-20261117T072000Z"),
-    (
-        "reject",
-        "skillfold reject pdf-20261117T072000Z --reason \"we use another tool\"",
-    ),
-    ("history", "skillfold history pdf"),
-    (
-        "diff",
-        "\
-skillfold diff pdf              # what the last change did
-skillfold diff pdf 3f2a9c 81d0e7",
-    ),
-    (
-        "rollback",
-        "\
-skillfold rollback pdf previous
-skillfold rollback pdf 3f2a9c --reason \"the new one is worse\"",
-    ),
-    (
-        "audit",
-        "\
-skillfold audit
-skillfold audit verify",
-    ),
-    ("passphrase", "skillfold passphrase"),
-    (
-        "doctor",
-        "\
-skillfold doctor
-skillfold doctor --all",
-    ),
-    (
-        "config",
-        "\
-skillfold config --explain
-skillfold config get disclosure
-skillfold config set disable \"old-skill,other-*\"
-skillfold config unset disable",
-    ),
-    (
-        "cache",
-        "\
-skillfold cache
-skillfold cache clean",
-    ),
-    (
-        "completions",
-        "skillfold completions bash > ~/.local/share/bash-completion/completions/skillfold",
-    ),
-    ("man", "skillfold man check | man -l -"),
-    ("help", "skillfold help why"),
-];
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -269,18 +61,9 @@ const OTHER_WORDS: [(&[&str], &str); 11] = [
 pub(crate) fn command() -> Command {
     let command = Arguments::command();
     let globals = global_options(&command);
-    let mut command = command.after_help(format!(
+    command.after_help(format!(
         "{globals}\n\n{EXIT_CODES}\n\n`skillfold help COMMAND` explains a command, with examples."
-    ));
-    for (name, examples) in EXAMPLES.into_iter().filter(|(name, _)| *name != "help") {
-        command = command.mut_subcommand(name, |command| {
-            let examples = examples.replace('\n', "\n  ");
-            command.after_help(format!(
-                "Examples:\n  {examples}\n\nOptions of all commands, such as --json: `skillfold --help`"
-            ))
-        });
-    }
-    command
+    ))
 }
 
 /// Returns the options that every command has. They would bury those of a command in its own help.
@@ -335,19 +118,17 @@ pub(crate) fn instead_of(word: &str, parent: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EXAMPLES, OTHER_WORDS, command, instead_of};
+    use super::{OTHER_WORDS, command, instead_of};
     use clap::Parser as _;
 
     #[test]
     fn every_command_has_examples_that_parse() {
         let command = command();
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-            let mut examples = EXAMPLES.iter();
-            let found = examples.find(|(name, _)| *name == sub.get_name());
-            assert!(found.is_some(), "`{}` has no example", sub.get_name());
-        }
-        for (name, examples) in EXAMPLES.into_iter().filter(|(name, _)| *name != "help") {
-            for line in examples.lines() {
+            let help = sub.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_else(|| panic!("`{}` has no example", sub.get_name()));
+            let examples = help.lines().skip(1).take_while(|line| !line.is_empty());
+            for line in examples {
                 let typed = line.split([';', '|', '<', '>', '#']).next().unwrap();
                 let mut quoted = false;
                 let words = typed.split(|c: char| {
@@ -355,7 +136,7 @@ mod tests {
                     c == ' ' && !quoted
                 });
                 let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-                assert_eq!(words[1], name, "{line}");
+                assert_eq!(words[1], sub.get_name(), "{line}");
                 let parsed = super::Arguments::try_parse_from(&words);
                 assert!(parsed.is_ok(), "{line}: {parsed:?}");
             }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use skillfold::store::{Approval, Author, NewProposal, SkillPlace, Store};
+use skillfold::store::{Approval, Author, NewProposal, SkillPath, Store};
 
 use crate::command::{World, skill};
 
@@ -291,7 +291,7 @@ fn one_skill_has_one_digest_wherever_it_is_shown() {
     assert!(scripts.contains(golden), "{scripts}");
 
     let store = Store::open(&world.path("person/.local/share/skillfold")).unwrap();
-    let place = SkillPlace::new(&mine, &mine.join("golden")).unwrap();
+    let place = SkillPath::new(&mine, &mine.join("golden")).unwrap();
     let diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-# Skill\n+# Skills\n";
     let new = NewProposal {
         skill: "golden",

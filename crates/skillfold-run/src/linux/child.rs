@@ -1,15 +1,30 @@
 //! What happens in the new processes, between `fork` and `exec`. Nothing here allocates or panics: another thread of the
 //! host may have held any lock when the process was copied.
 
-use libc::{c_int, c_long, c_uint, c_ulong};
+use std::os::fd::OwnedFd;
+
+use libc::{c_int, c_long, c_uint};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, open, symlink, unlinkat};
+use rustix::io::{Errno, read};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, UnmountFlags, mount, mount_change,
+    move_mount, unmount,
+};
+use rustix::process::{
+    DumpableBehavior, WaitOptions, chdir, pivot_root, set_dumpable_behavior, setsid, umask, wait,
+};
+use rustix::system::sethostname;
+use rustix::thread::{
+    Gid, Uid, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+};
 
 use super::plan::{Item, Plan, Program};
 use super::seccomp;
 use super::sys::{
-    Below, Errno, MOUNT_NO_DEVICES, MOUNT_NO_SETUID, MOUNT_READ_ONLY, attach_mount, change_folder,
-    clone_mount, close, close_from, control, drop_capabilities, duplicate, execute, exit,
-    lower_limit, make_file, make_folder, make_link, make_mounts_private, mount, open, read_byte,
-    reset_signals, restrict_mount, set_signal_mask, syscall, write_all,
+    Below, clone_mount, close_range, drop_capabilities, duplicate, execute, exit, fixed,
+    lower_limit, make_file, make_folder, owned, read_byte, reset_signals, restrict_mount,
+    set_signal_mask, syscall, write_all,
 };
 
 /// The user in the box.
@@ -114,41 +129,43 @@ impl<T> At<T> for Result<T, Errno> {
 }
 
 /// Reports a failed step to the host.
-fn report(fd: c_int, (step, error): Failure) {
-    let [a, b, c, d] = error.to_ne_bytes();
-    let _ = write_all(fd, &[step as u8, a, b, c, d]);
+fn report((step, error): Failure) {
+    let [a, b, c, d] = error.raw_os_error().to_ne_bytes();
+    let _ = write_all(fixed(SETUP), &[step as u8, a, b, c, d]);
 }
 
 /// The first process of a box: sets it up, starts the program, and ends with it. When it ends, the kernel ends every other
 /// process of the box.
-pub(super) fn first_process(plan: &Plan<'_>, from: Descriptors, copies: &mut [c_int]) -> ! {
+pub(super) fn first_process(
+    plan: &Plan<'_>,
+    from: Descriptors,
+    copies: &mut [Option<OwnedFd>],
+) -> ! {
     if let Err(failure) = set_up(plan, from, copies) {
-        report(SETUP, failure);
+        report(failure);
         exit(1);
     }
     let program = match fork() {
         Ok(0) => start(&plan.program),
         Ok(pid) => pid,
         Err(error) => {
-            report(SETUP, (Step::Fork, error));
+            report((Step::Fork, error));
             exit(1);
         }
     };
     // The pipes must end when the processes of the script do.
-    for fd in [0, 1, 2, SETUP] {
-        close(fd);
-    }
+    let _ = close_range(0, SETUP.unsigned_abs());
     reap_until(program)
 }
 
 /// The process that becomes the program.
 fn start(program: &Program) -> ! {
     let failure = confine(program).err().unwrap_or_else(|| {
-        let _ = write_all(SETUP, &[READY]);
+        let _ = write_all(fixed(SETUP), &[READY]);
         let error = execute(&program.path, program.arguments(), program.environment());
         (Step::Execute, error)
     });
-    report(SETUP, failure);
+    report(failure);
     exit(1);
 }
 
@@ -157,33 +174,37 @@ fn fork() -> Result<c_long, Errno> {
     syscall!(libc::SYS_clone, flags, zero, zero, zero, zero)
 }
 
-fn set_up(plan: &Plan<'_>, from: Descriptors, copies: &mut [c_int]) -> Result<(), Failure> {
+fn set_up(
+    plan: &Plan<'_>,
+    from: Descriptors,
+    copies: &mut [Option<OwnedFd>],
+) -> Result<(), Failure> {
     // No handler of the host may run here.
     reset_signals();
     take_descriptors(from).at(Step::Descriptors)?;
     await_host(Step::Users)?;
-    syscall!(libc::SYS_setsid).at(Step::Session)?;
-    make_mounts_private().at(Step::PrivateMounts)?;
+    setsid().at(Step::Session)?;
+    // A change of a mount in this namespace stays in it.
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change(c"/", private).at(Step::PrivateMounts)?;
     // As the user of the host: files that only it can reach.
     for (mount, copy) in plan.mounts.iter().zip(copies.iter_mut()) {
-        *copy = clone_mount(&mount.source).at(Step::CopyMounts)?;
-        restrict_mount(*copy, mount.attributes, Below::Included).at(Step::CopyMounts)?;
+        let new = clone_mount(&mount.source).at(Step::CopyMounts)?;
+        restrict_mount(&new, mount.attributes, Below::Included).at(Step::CopyMounts)?;
+        *copy = Some(new);
     }
     become_user().at(Step::Users)?;
     // This process is a copy of the host; nothing in the box may read its memory.
-    control(libc::PR_SET_DUMPABLE, 0, 0).at(Step::Users)?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Users)?;
     change_root(plan, copies)?;
-    let name = c"skill";
-    let length = name.count_bytes();
-    syscall!(libc::SYS_sethostname, name.as_ptr(), length).at(Step::Host)?;
+    sethostname(b"skill").at(Step::Host)?;
     await_host(Step::Fork)?;
-    close(GO_ON);
-    Ok(())
+    close_range(GO_ON, GO_ON.unsigned_abs()).at(Step::Fork)
 }
 
 /// Waits for a byte from the host. Without one the host has ended or given up.
 fn await_host(step: Step) -> Result<(), Failure> {
-    if !read_byte(GO_ON).at(step)? {
+    if !read_byte(fixed(GO_ON)).at(step)? {
         exit(1);
     }
     Ok(())
@@ -198,55 +219,58 @@ fn take_descriptors(from: Descriptors) -> Result<(), Errno> {
     duplicate(from.status, STATUS, libc::O_CLOEXEC)?;
     duplicate(from.lifeline, LIFELINE, libc::O_CLOEXEC)?;
     duplicate(from.go_on, GO_ON, libc::O_CLOEXEC)?;
-    close_from(FIRST_FREE.unsigned_abs())
+    close_range(FIRST_FREE, c_uint::MAX)
 }
 
-/// Becomes the user of the box. Calls the kernel directly: the C library would ask threads that are not here.
+/// Becomes the user of the box. The calls are those for a thread: the C library would ask threads that are not here.
 fn become_user() -> Result<(), Errno> {
     // Only root can give up groups; others keep theirs.
-    let _ = syscall!(libc::SYS_setgroups, 0_usize, super::sys::null());
-    syscall!(libc::SYS_setresgid, USER, USER, USER)?;
-    syscall!(libc::SYS_setresuid, USER, USER, USER).map(drop)
+    let _ = set_thread_groups(&[]);
+    let (user, group) = (Uid::from_raw(USER), Gid::from_raw(USER));
+    set_thread_res_gid(group, group, group)?;
+    set_thread_res_uid(user, user, user)
 }
 
-fn change_root(plan: &Plan<'_>, copies: &[c_int]) -> Result<(), Failure> {
-    let flags = libc::MS_NOSUID | libc::MS_NODEV;
-    let (root, scratch) = (Some(&*plan.root_options), Some(&*plan.scratch_options));
-    mount(c"tmpfs", &plan.mount_point, flags, root).at(Step::NewRoot)?;
-    change_folder(&plan.mount_point).at(Step::NewRoot)?;
+fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Failure> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    let (point, root, scratch) = (
+        &*plan.mount_point,
+        &*plan.root_options,
+        &*plan.scratch_options,
+    );
+    mount(c"tmpfs", point, c"tmpfs", flags, root).at(Step::NewRoot)?;
+    chdir(point).at(Step::NewRoot)?;
     make_folder(c"old").at(Step::NewRoot)?;
-    syscall!(libc::SYS_pivot_root, c".".as_ptr(), c"old".as_ptr()).at(Step::NewRoot)?;
-    change_folder(c"/").at(Step::NewRoot)?;
+    pivot_root(c".", c"old").at(Step::NewRoot)?;
+    chdir(c"/").at(Step::NewRoot)?;
     make_folder(c"/tmp").at(Step::Scratch)?;
-    mount(c"tmpfs", c"/tmp", flags, scratch).at(Step::Scratch)?;
+    mount(c"tmpfs", c"/tmp", c"tmpfs", flags, scratch).at(Step::Scratch)?;
     mount_proc().at(Step::Proc)?;
     for item in &plan.items {
         make(item).at(Step::Files)?;
     }
     for (mount, copy) in plan.mounts.iter().zip(copies) {
-        attach_mount(*copy, &mount.target).at(Step::AttachMounts)?;
-        close(*copy);
+        let Some(copy) = copy.take() else { continue };
+        let (target, whole) = (&*mount.target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
+        move_mount(copy, c"", CWD, target, whole).at(Step::AttachMounts)?;
     }
-    let old = c"/old".as_ptr();
-    syscall!(libc::SYS_umount2, old, libc::MNT_DETACH).at(Step::NewRoot)?;
-    syscall!(libc::SYS_unlinkat, libc::AT_FDCWD, old, libc::AT_REMOVEDIR).at(Step::NewRoot)?;
-    let here = open(c"/", libc::O_PATH | libc::O_DIRECTORY, 0).at(Step::ReadOnly)?;
-    let attributes = MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_DEVICES;
-    restrict_mount(here, attributes, Below::Excluded).at(Step::ReadOnly)?;
-    close(here);
-    Ok(())
+    unmount(c"/old", UnmountFlags::DETACH).at(Step::NewRoot)?;
+    unlinkat(CWD, c"/old", AtFlags::REMOVEDIR).at(Step::NewRoot)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let here = open(c"/", flags, Mode::empty()).at(Step::ReadOnly)?;
+    let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+    restrict_mount(&here, attributes, Below::Excluded).at(Step::ReadOnly)
 }
 
 /// Mounts the processes of the box, without the rest of `/proc` where the kernel can do that. In a container that hides
 /// parts of `/proc` this is refused; the box then has none.
 fn mount_proc() -> Result<(), Errno> {
     make_folder(c"/proc")?;
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    let options = [c"hidepid=2,subset=pid", c"hidepid=2"];
-    for options in options {
-        match mount(c"proc", c"/proc", flags, Some(options)) {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    for options in [c"hidepid=2,subset=pid", c"hidepid=2"] {
+        match mount(c"proc", c"/proc", c"proc", flags, options) {
             Ok(()) => return Ok(()),
-            Err(libc::EINVAL | libc::EPERM) => {}
+            Err(Errno::INVAL | Errno::PERM) => {}
             Err(error) => return Err(error),
         }
     }
@@ -257,11 +281,11 @@ fn make(item: &Item<'_>) -> Result<(), Errno> {
     let made = match item {
         Item::Folder(path) => make_folder(path),
         Item::File(path, mode, bytes) => make_file(path, *mode, bytes),
-        Item::Link { target, path } => make_link(target, path),
+        Item::Link { target, path } => symlink(&**target, &**path),
     };
     match made {
         // A granted path below one that is shown already.
-        Err(libc::EEXIST) => Ok(()),
+        Err(Errno::EXIST) => Ok(()),
         result => result,
     }
 }
@@ -270,67 +294,47 @@ fn make(item: &Item<'_>) -> Result<(), Errno> {
 pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     reset_signals();
     // Already done where this process is the first of a session.
-    let _ = syscall!(libc::SYS_setsid);
-    syscall!(libc::SYS_umask, 0o077).at(Step::Folder)?;
-    change_folder(&program.folder).at(Step::Folder)?;
+    let _ = setsid();
+    umask(Mode::from_raw_mode(0o077));
+    chdir(&*program.folder).at(Step::Folder)?;
     for (resource, soft, hard) in &program.limits {
         lower_limit(*resource, *soft, *hard).at(Step::Limits)?;
     }
-    control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).at(Step::Capabilities)?;
+    set_no_new_privs(true).at(Step::Capabilities)?;
     drop_capabilities().at(Step::Capabilities)?;
     if let Some(rules) = &program.rules {
         rules.enforce().at(Step::Landlock)?;
     }
-    if let Some(filter) = &program.filter {
-        seccomp::install(filter).at(Step::Seccomp)?;
-    }
-    Ok(())
+    seccomp::install(&program.filters).at(Step::Seccomp)
 }
 
 /// Waits for all processes of the box until the program ends or the host does, and reports how the program ended.
 fn reap_until(program: c_long) -> ! {
     let child_ended: u64 = 1 << (libc::SIGCHLD - 1);
-    set_signal_mask(&child_ended);
-    let (mask, size) = (&raw const child_ended, size_of::<u64>());
-    let none: c_int = -1;
-    let Ok(signals) = syscall!(
-        libc::SYS_signalfd4,
-        none,
-        mask,
-        size,
-        libc::SFD_CLOEXEC | libc::SFD_NONBLOCK
-    ) else {
+    set_signal_mask(child_ended);
+    let (new, mask, size) = (-1, &raw const child_ended, size_of::<u64>());
+    let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+    let Ok(signals) = syscall!(libc::SYS_signalfd4, new, mask, size, flags).map(owned) else {
         exit(1)
     };
-    let signals = super::sys::descriptor(signals);
+    let any = WaitOptions::NOHANG | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
     loop {
-        loop {
-            let mut status: c_int = 0;
-            let (any, none) = (-1, super::sys::null());
-            let options = libc::WNOHANG | libc::__WALL;
-            match syscall!(libc::SYS_wait4, any, &raw mut status, options, none) {
-                Ok(0) | Err(_) => break,
-                Ok(pid) if pid == program => {
-                    let _ = write_all(STATUS, &status.to_ne_bytes());
-                    exit(0);
-                }
-                Ok(_) => {}
+        while let Ok(Some((pid, status))) = wait(any) {
+            if c_long::from(pid.as_raw_nonzero().get()) == program {
+                let _ = write_all(fixed(STATUS), &status.as_raw().to_ne_bytes());
+                exit(0);
             }
         }
-        let watch = |fd| libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        let mut watched = [watch(LIFELINE), watch(signals)];
-        let count: c_ulong = 2;
-        // SAFETY: the list is as long as it says.
-        unsafe { libc::poll(watched.as_mut_ptr(), count, -1) };
+        let lifeline = fixed(LIFELINE);
+        let mut watched = [
+            PollFd::from_borrowed_fd(lifeline, PollFlags::IN),
+            PollFd::new(&signals, PollFlags::IN),
+        ];
+        let _ = poll(&mut watched, None);
         let [lifeline, _] = watched;
-        if lifeline.revents != 0 {
+        if !lifeline.revents().is_empty() {
             exit(1);
         }
-        let mut drained = [0_u8; 1024];
-        let _ = syscall!(libc::SYS_read, signals, drained.as_mut_ptr(), drained.len());
+        let _ = read(&signals, &mut [0_u8; 1024]);
     }
 }

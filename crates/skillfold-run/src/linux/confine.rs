@@ -30,7 +30,7 @@ pub(crate) fn restrict(
         let confined = closed
             .map(drop)
             .and_then(|()| confine(program).map_err(|(_, error)| error));
-        confined.map_err(io::Error::from_raw_os_error)
+        confined.map_err(io::Error::from)
     };
     // SAFETY: nothing here allocates or takes a lock.
     unsafe { command.pre_exec(restrict) };

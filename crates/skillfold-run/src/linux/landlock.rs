@@ -1,10 +1,12 @@
 //! Landlock: the kernel refuses files, TCP and signals outside what was granted.
 
 use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use libc::{c_int, c_long};
+use rustix::io::Errno;
 
-use super::sys::{Errno, close, descriptor, null, open_without_links, syscall};
+use super::sys::{null, open_without_links, owned, syscall};
 use crate::permissions::Network;
 
 const CREATE_RULESET: c_long = 444;
@@ -124,27 +126,24 @@ impl Rules {
     /// Restricts this process and all that it starts. Allocates nothing.
     pub(super) fn enforce(&self) -> Result<(), Errno> {
         let (attributes, size) = (&raw const self.attributes, self.attributes_size);
-        let ruleset = descriptor(syscall!(CREATE_RULESET, attributes, size, 0)?);
+        let ruleset = owned(syscall!(CREATE_RULESET, attributes, size, 0)?);
         for (path, rights) in &self.paths {
-            allow(ruleset, path, *rights)?;
+            allow(&ruleset, path, *rights)?;
         }
-        syscall!(RESTRICT_SELF, ruleset, 0)?;
-        close(ruleset);
-        Ok(())
+        syscall!(RESTRICT_SELF, ruleset.as_raw_fd(), 0).map(drop)
     }
 }
 
-fn allow(ruleset: c_int, path: &CStr, rights: u64) -> Result<(), Errno> {
+fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<(), Errno> {
     let parent = match open_without_links(path) {
         // What is not there needs no rule.
-        Err(libc::ENOENT) => return Ok(()),
+        Err(Errno::NOENT) => return Ok(()),
         result => result?,
     };
     let rule = PathBeneath {
         allowed: rights,
-        parent,
+        parent: parent.as_raw_fd(),
     };
-    let added = syscall!(ADD_RULE, ruleset, RULE_PATH_BENEATH, &raw const rule, 0);
-    close(parent);
-    added.map(drop)
+    let (ruleset, rule) = (ruleset.as_raw_fd(), &raw const rule);
+    syscall!(ADD_RULE, ruleset, RULE_PATH_BENEATH, rule, 0).map(drop)
 }

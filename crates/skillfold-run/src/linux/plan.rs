@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::Duration;
 
-use libc::{c_char, c_int, c_uint, sock_filter};
+use libc::{
+    MOUNT_ATTR_NODEV, MOUNT_ATTR_NOEXEC, MOUNT_ATTR_NOSUID, MOUNT_ATTR_RDONLY, c_char, c_uint,
+};
+use rustix::process::Resource;
+use seccompiler::BpfProgram;
 
 use super::landlock::{Access, Rules, VERSION_WITH_SCOPES, version};
-use super::seccomp::{UnixSockets, filter};
-use super::sys::{MOUNT_NO_DEVICES, MOUNT_NO_EXEC, MOUNT_NO_SETUID, MOUNT_READ_ONLY};
+use super::seccomp::{UnixSockets, filters};
 use crate::copy::Executable;
 use crate::layers::Layer;
 use crate::limits::RunLimits;
@@ -82,20 +85,6 @@ const FILES: [(&str, &[u8]); 2] = [
 /// Folders besides `bin` that an interpreter outside the system's folders needs.
 const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
 
-/// Limits of a process. Their type differs between C libraries.
-#[expect(clippy::cast_possible_wrap, reason = "small numbers")]
-mod limit {
-    use libc::c_int;
-
-    pub(super) const CPU: c_int = libc::RLIMIT_CPU as c_int;
-    pub(super) const FSIZE: c_int = libc::RLIMIT_FSIZE as c_int;
-    pub(super) const DATA: c_int = libc::RLIMIT_DATA as c_int;
-    pub(super) const CORE: c_int = libc::RLIMIT_CORE as c_int;
-    pub(super) const NPROC: c_int = libc::RLIMIT_NPROC as c_int;
-    pub(super) const NOFILE: c_int = libc::RLIMIT_NOFILE as c_int;
-    pub(super) const MSGQUEUE: c_int = libc::RLIMIT_MSGQUEUE as c_int;
-}
-
 /// What is made in the new root, in this order.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
@@ -121,9 +110,9 @@ pub(super) struct Program {
     arguments: Strings,
     environment: Strings,
     /// Each with the value at which the system refuses, and the one that cannot be raised.
-    pub(super) limits: Vec<(c_int, u64, u64)>,
+    pub(super) limits: Vec<(Resource, u64, u64)>,
     pub(super) rules: Option<Rules>,
-    pub(super) filter: Option<Vec<sock_filter>>,
+    pub(super) filters: Vec<BpfProgram>,
 }
 
 impl Program {
@@ -230,6 +219,11 @@ impl Program {
         } else {
             UnixSockets::Refused
         };
+        let filters = if has(Layer::Seccomp) {
+            filters(network, unix_sockets).map_err(io::Error::other)?
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             path: c_string(request.interpreter.path.as_os_str())?,
             folder: c_string(skill)?,
@@ -237,13 +231,13 @@ impl Program {
             environment: Strings::new(environment.map(|(name, value)| format!("{name}={value}")))?,
             limits: process_limits(limits),
             rules: has(Layer::Landlock).then(|| Rules::new(version, network)),
-            filter: has(Layer::Seccomp).then(|| filter(network, unix_sockets)),
+            filters,
         })
     }
 
     pub(super) fn leave_out_process_limit(&mut self) {
         self.limits
-            .retain(|(resource, ..)| *resource != limit::NPROC);
+            .retain(|(resource, ..)| *resource != Resource::Nproc);
     }
 
     /// Adds rules for the root of the box: everything in it can be read, scratch and granted paths written.
@@ -369,9 +363,9 @@ impl<'a> Layout<'a> {
             self.add_file(seen, 0o444, b"")?;
         }
         let attributes = match access {
-            Access::Read => MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_DEVICES,
-            Access::Devices => MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_EXEC,
-            Access::Write => MOUNT_NO_SETUID | MOUNT_NO_DEVICES,
+            Access::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+            Access::Devices => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+            Access::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
         };
         self.mounts.push(Mount {
             source: c_string(source.as_os_str())?,
@@ -414,19 +408,19 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn process_limits(limits: &RunLimits) -> Vec<(c_int, u64, u64)> {
+fn process_limits(limits: &RunLimits) -> Vec<(Resource, u64, u64)> {
     let cpu = seconds(limits.cpu_time);
     let fixed = [
-        (limit::DATA, limits.memory_bytes),
-        (limit::NPROC, limits.processes),
-        (limit::NOFILE, limits.open_files),
-        (limit::FSIZE, limits.file_bytes),
-        (limit::CORE, 0),
-        (limit::MSGQUEUE, 0),
+        (Resource::Data, limits.memory_bytes),
+        (Resource::Nproc, limits.processes),
+        (Resource::Nofile, limits.open_files),
+        (Resource::Fsize, limits.file_bytes),
+        (Resource::Core, 0),
+        (Resource::Msgqueue, 0),
     ];
     let fixed = fixed.map(|(resource, value)| (resource, value, value));
     // At the first value comes a signal that says why, at the second the end.
-    let cpu = (limit::CPU, cpu, cpu.saturating_add(1));
+    let cpu = (Resource::Cpu, cpu, cpu.saturating_add(1));
     fixed.into_iter().chain([cpu]).collect()
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn report() -> &'static BoxReport {
     static REPORT: OnceLock<BoxReport> = OnceLock::new();
     REPORT.get_or_init(|| {
         let landlock = version().err().map(|error| {
-            let error = io::Error::from_raw_os_error(error);
+            let error = io::Error::from(error);
             format!("the kernel has no Landlock, which needs Linux 5.13: {error}")
         });
         let seccomp = seccomp_missing();
@@ -55,9 +55,7 @@ fn seccomp_missing() -> Option<String> {
         0,
         &raw const action
     );
-    asked
-        .err()
-        .map(|error| io::Error::from_raw_os_error(error).to_string())
+    asked.err().map(|error| io::Error::from(error).to_string())
 }
 
 /// Sets up a box without a program. Returns why there are no namespaces, and why there is no control group.

@@ -3,30 +3,21 @@
 //! A list of what is refused, not of what is allowed: interpreters use new calls with each release, and the other layers
 //! hold for what the list does not know.
 
-use libc::{c_int, c_long, sock_filter, sock_fprog};
+use std::collections::BTreeMap;
+use std::env::consts;
 
-use super::sys::{Errno, control};
+use libc::{c_int, c_long};
+use rustix::io::Errno;
+use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter, sock_filter,
+};
+
 use crate::permissions::Network;
-
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
-
-/// Calls of x86-64 with 32-bit pointers have this bit.
-const X32: u32 = 0x4000_0000;
 
 /// Whether there is a filter for this processor.
 pub(super) const IS_KNOWN: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-
-const RETURN_ALLOW: u32 = 0x7fff_0000;
-const RETURN_KILL: u32 = 0x8000_0000;
-const RETURN_ERROR: u32 = 0x0005_0000;
-
-/// Offsets in the data that a filter sees.
-const NUMBER: u32 = 0;
-const ARCHITECTURE_AT: u32 = 4;
-const ARGUMENTS_AT: u32 = 16;
 
 /// Calls that are refused whatever their arguments are.
 const REFUSED: &[c_long] = &[
@@ -115,26 +106,26 @@ const REFUSED_NEW: &[c_long] = &[457, 458, 467];
 
 /// Calls that set the mode of a file, each with the argument that has it. The number of `fchmodat2` is the same on every
 /// processor.
-const SET_MODE: &[(c_long, u32)] = &[
+const SET_MODE: &[(c_long, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
     (libc::SYS_mknodat, 2),
     (452, 2),
 ];
 #[cfg(target_arch = "x86_64")]
-const SET_MODE_HERE: &[(c_long, u32)] = &[
+const SET_MODE_HERE: &[(c_long, u8)] = &[
     (libc::SYS_chmod, 1),
     (libc::SYS_creat, 1),
     (libc::SYS_mknod, 1),
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const SET_MODE_HERE: &[(c_long, u32)] = &[];
+const SET_MODE_HERE: &[(c_long, u8)] = &[];
 
 /// Calls that may make a file, each with the argument that has the flags; the mode is the next one.
 #[cfg(target_arch = "x86_64")]
-const OPEN: &[(c_long, u32)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
+const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
-const OPEN: &[(c_long, u32)] = &[(libc::SYS_openat, 2)];
+const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2)];
 
 /// The bits with which whoever starts a file gets the rights of its owner or group.
 const SET_ID: u32 = 0o6000;
@@ -145,49 +136,128 @@ const MAKES_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY))
 /// Namespaces that `clone` would make.
 const NEW_NAMESPACES: u32 = 0x7e02_0000;
 
-/// Builds the filter.
-pub(super) fn filter(network: Network, unix_sockets: UnixSockets) -> Vec<sock_filter> {
-    let mut program = FilterProgram::default();
-    program.start();
-    for number in [REFUSED, REFUSED_HERE, REFUSED_NEW].concat() {
-        program.refuse(number, libc::EPERM);
-    }
-    // Its flags are behind a pointer; programs fall back to `clone`.
-    program.refuse(libc::SYS_clone3, libc::ENOSYS);
-    program.refuse_if_argument(libc::SYS_clone, 0, Test::HasAny(NEW_NAMESPACES));
+/// Builds the filters. A call must pass all of them.
+pub(super) fn filters(
+    network: Network,
+    unix_sockets: UnixSockets,
+) -> Result<Vec<BpfProgram>, BackendError> {
+    let calls = [REFUSED, REFUSED_HERE, REFUSED_NEW].concat();
+    let mut refused: RefusedCalls = calls.into_iter().map(|call| (call, Vec::new())).collect();
+    let mut refuse_if = |call, rules: Vec<Vec<Condition>>| {
+        let rules: Result<_, _> = rules.into_iter().map(rule).collect();
+        refused.insert(call, rules?);
+        Ok::<_, BackendError>(())
+    };
+    refuse_if(libc::SYS_clone, with_any(0, NEW_NAMESPACES))?;
     // A program that a run leaves in a granted folder would give the user's rights to whoever starts it.
-    for (number, mode) in [SET_MODE, SET_MODE_HERE].concat() {
-        program.refuse_if_argument(number, mode, Test::HasAny(SET_ID));
+    for (call, mode) in [SET_MODE, SET_MODE_HERE].concat() {
+        refuse_if(call, with_any(mode, SET_ID))?;
     }
-    for (number, flags) in OPEN {
-        program.refuse_making_set_id(*number, *flags);
+    // The mode counts only where a file is made.
+    for (call, flags) in OPEN {
+        let modes = with_any(flags + 1, SET_ID);
+        let makes = with_any(*flags, MAKES_FILE).into_iter();
+        let both =
+            makes.flat_map(|makes| modes.iter().map(move |mode| [&makes[..], mode].concat()));
+        refuse_if(*call, both.collect())?;
     }
-    // Its mode is behind a pointer; programs fall back to `openat`.
-    program.refuse(libc::SYS_openat2, libc::ENOSYS);
     // Put characters into the input of a terminal.
-    for command in [0x5412, 0x541c] {
-        program.refuse_if_argument(libc::SYS_ioctl, 1, Test::Is(command));
-    }
+    refuse_if(
+        libc::SYS_ioctl,
+        [0x5412, 0x541c]
+            .map(|command| vec![(1, Eq, command)])
+            .into(),
+    )?;
     // 0 is the usual one, the other asks for the current one.
-    program.allow_only(libc::SYS_personality, 0, &[0, u32::MAX]);
+    refuse_if(libc::SYS_personality, vec![other_than(&[0, u32::MAX])])?;
     // Limits of this process alone: the first process of the box has the same user.
-    program.allow_only(libc::SYS_prlimit64, 0, &[0]);
-    program.allow_only(libc::SYS_socketpair, 0, &[domain(libc::AF_UNIX)]);
-    match network {
-        Network::None => program.refuse(libc::SYS_socket, libc::EPERM),
+    refuse_if(libc::SYS_prlimit64, vec![other_than(&[0])])?;
+    refuse_if(
+        libc::SYS_socketpair,
+        vec![other_than(&[domain(libc::AF_UNIX)])],
+    )?;
+    let sockets = match network {
+        Network::None => Vec::new(),
         Network::Host => {
-            // Only routes, which resolvers ask for.
-            program.refuse_netlink_but_routes();
             let mut domains = vec![libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
             if unix_sockets == UnixSockets::Allowed {
                 domains.push(libc::AF_UNIX);
             }
             let domains: Vec<u32> = domains.into_iter().map(domain).collect();
-            program.allow_only(libc::SYS_socket, 0, &domains);
+            // Only routes, which resolvers ask for.
+            let netlink = (0, Eq, domain(libc::AF_NETLINK));
+            let no_routes = vec![netlink, (2, Ne, domain(libc::NETLINK_ROUTE))];
+            vec![other_than(&domains), no_routes]
         }
+    };
+    refuse_if(libc::SYS_socket, sockets)?;
+    // The flags of one and the mode of the other are behind a pointer; programs fall back to `clone` and `openat`.
+    let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    let mut filters = vec![
+        compile(refused, libc::EPERM)?,
+        compile(unknown.into(), libc::ENOSYS)?,
+    ];
+    if cfg!(target_arch = "x86_64") {
+        filters.push(no_x32().into());
     }
-    program.push(RET, RETURN_ALLOW);
-    program.instructions
+    Ok(filters)
+}
+
+/// Rules by the number of a call. It is refused if one of them holds, or if there are none.
+type RefusedCalls = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// The number of an argument, and what is compared with its lower half.
+type Condition = (u8, SeccompCmpOp, u32);
+
+/// Returns a rule that holds where all conditions do.
+fn rule(conditions: Vec<Condition>) -> Result<SeccompRule, BackendError> {
+    let condition = |(argument, operator, value)| {
+        SeccompCondition::new(
+            argument,
+            SeccompCmpArgLen::Dword,
+            operator,
+            u64::from(value),
+        )
+    };
+    let conditions: Result<_, _> = conditions.into_iter().map(condition).collect();
+    SeccompRule::new(conditions?)
+}
+
+/// Returns the conditions of an argument that has any of these bits, one for each.
+fn with_any(argument: u8, bits: u32) -> Vec<Vec<Condition>> {
+    let each = (0..u32::BITS).map(|bit| bits & (1 << bit));
+    let set = each.filter(|bit| *bit != 0);
+    set.map(|bit| vec![(argument, MaskedEq(u64::from(bit)), bit)])
+        .collect()
+}
+
+/// Returns the conditions of a first argument that is none of these values.
+fn other_than(values: &[u32]) -> Vec<Condition> {
+    values.iter().map(|value| (0, Ne, *value)).collect()
+}
+
+/// Compiles a filter. It ends processes that use the calls of another processor, whose numbers mean something else.
+fn compile(refused: RefusedCalls, error: c_int) -> Result<BpfProgram, BackendError> {
+    let refuse = SeccompAction::Errno(error.unsigned_abs());
+    let processor = consts::ARCH.try_into()?;
+    SeccompFilter::new(refused, SeccompAction::Allow, refuse, processor)?.try_into()
+}
+
+/// Returns the filter that ends processes which use the calls of x86-64 with 32-bit pointers: their numbers have a bit more. By
+/// hand, since a compiled filter knows whole numbers only.
+fn no_x32() -> [sock_filter; 4] {
+    const LOAD: u16 = 0x20;
+    const RETURN: u16 = 0x06;
+    const JUMP_ANY_BIT: u16 = 0x45;
+    const NUMBER_AT: u32 = 0;
+    const X32: u32 = 0x4000_0000;
+    let one = |code, k, jf| sock_filter { code, jt: 0, jf, k };
+    [
+        one(LOAD, NUMBER_AT, 0),
+        one(JUMP_ANY_BIT, X32, 1),
+        one(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0),
+        one(RETURN, libc::SECCOMP_RET_ALLOW, 0),
+    ]
 }
 
 /// Whether sockets of the Unix domain can be made in a box with the network of the host. Those with abstract names belong
@@ -198,110 +268,17 @@ pub(super) enum UnixSockets {
     Refused,
 }
 
-/// Installs a filter for this process and all that it starts. Allocates nothing.
-pub(super) fn install(filter: &[sock_filter]) -> Result<(), Errno> {
-    let program = sock_fprog {
-        len: u16::try_from(filter.len()).map_err(|_| libc::E2BIG)?,
-        filter: filter.as_ptr().cast_mut(),
-    };
-    let mode = u64::from(libc::SECCOMP_MODE_FILTER);
-    control(libc::PR_SET_SECCOMP, mode, (&raw const program) as u64).map(drop)
-}
-
-const LOAD: u16 = 0x20;
-const RET: u16 = 0x06;
-const JUMP_EQUAL: u16 = 0x15;
-const JUMP_ANY_BIT: u16 = 0x45;
-
-#[derive(Clone, Copy)]
-enum Test {
-    Is(u32),
-    HasAny(u32),
-}
-
-#[derive(Default)]
-struct FilterProgram {
-    instructions: Vec<sock_filter>,
-}
-
-impl FilterProgram {
-    fn push(&mut self, code: u16, value: u32) {
-        self.push_jump(code, value, 0, 0);
+/// Installs filters for this process and all that it starts. Allocates nothing.
+pub(super) fn install(filters: &[BpfProgram]) -> Result<(), Errno> {
+    for filter in filters {
+        apply_filter(filter).map_err(|error| match error {
+            seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error) => {
+                Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
+            }
+            _ => Errno::INVAL,
+        })?;
     }
-
-    /// Adds a test that skips as many instructions if it holds, or if it does not.
-    fn push_jump(&mut self, code: u16, value: u32, if_true: u8, if_false: u8) {
-        self.instructions.push(sock_filter {
-            code,
-            jt: if_true,
-            jf: if_false,
-            k: value,
-        });
-    }
-
-    /// Ends processes that use the calls of another processor, whose numbers mean something else.
-    fn start(&mut self) {
-        self.push(LOAD, ARCHITECTURE_AT);
-        self.push_jump(JUMP_EQUAL, ARCHITECTURE, 1, 0);
-        self.push(RET, RETURN_KILL);
-        self.push(LOAD, NUMBER);
-        self.push_jump(JUMP_ANY_BIT, X32, 0, 1);
-        self.push(RET, RETURN_KILL);
-    }
-
-    fn refuse(&mut self, number: c_long, error: c_int) {
-        self.push_jump(JUMP_EQUAL, unsigned(number), 0, 1);
-        self.push(RET, RETURN_ERROR | unsigned(c_long::from(error)));
-    }
-
-    fn refuse_if_argument(&mut self, number: c_long, argument: u32, test: Test) {
-        let (code, value) = match test {
-            Test::Is(value) => (JUMP_EQUAL, value),
-            Test::HasAny(bits) => (JUMP_ANY_BIT, bits),
-        };
-        self.push_jump(JUMP_EQUAL, unsigned(number), 0, 4);
-        self.push(LOAD, ARGUMENTS_AT + 8 * argument);
-        self.push_jump(code, value, 0, 1);
-        self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
-        self.push(LOAD, NUMBER);
-    }
-
-    /// Refuses to make a file that gives its owner's rights away. The mode counts only where a file is made.
-    fn refuse_making_set_id(&mut self, number: c_long, flags: u32) {
-        self.push_jump(JUMP_EQUAL, unsigned(number), 0, 6);
-        self.push(LOAD, ARGUMENTS_AT + 8 * flags);
-        self.push_jump(JUMP_ANY_BIT, MAKES_FILE, 0, 3);
-        self.push(LOAD, ARGUMENTS_AT + 8 * (flags + 1));
-        self.push_jump(JUMP_ANY_BIT, SET_ID, 0, 1);
-        self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
-        self.push(LOAD, NUMBER);
-    }
-
-    /// Refuses a call unless its argument is one of some values.
-    fn allow_only(&mut self, number: c_long, argument: u32, values: &[u32]) {
-        let count = u8::try_from(values.len()).unwrap_or(0);
-        self.push_jump(JUMP_EQUAL, unsigned(number), 0, count + 3);
-        self.push(LOAD, ARGUMENTS_AT + 8 * argument);
-        for (value, left) in values.iter().zip((1..=count).rev()) {
-            self.push_jump(JUMP_EQUAL, *value, left, 0);
-        }
-        self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
-        self.push(LOAD, NUMBER);
-    }
-
-    fn refuse_netlink_but_routes(&mut self) {
-        self.push_jump(JUMP_EQUAL, unsigned(libc::SYS_socket), 0, 6);
-        self.push(LOAD, ARGUMENTS_AT);
-        self.push_jump(JUMP_EQUAL, domain(libc::AF_NETLINK), 0, 3);
-        self.push(LOAD, ARGUMENTS_AT + 16);
-        self.push_jump(JUMP_EQUAL, domain(libc::NETLINK_ROUTE), 1, 0);
-        self.push(RET, RETURN_ERROR | unsigned(c_long::from(libc::EPERM)));
-        self.push(LOAD, NUMBER);
-    }
-}
-
-fn unsigned(number: c_long) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    Ok(())
 }
 
 fn domain(domain: c_int) -> u32 {

@@ -2,16 +2,20 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use libc::{c_int, c_long};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{fcntl_dupfd_cloexec, retry_on_intr};
+use rustix::process::{Signal, WaitId, WaitIdOptions, getegid, geteuid, pidfd_send_signal, waitid};
 
 use super::cgroup::ControlGroup;
 use super::child::{Descriptors, FAILURE_BYTES, FIRST_FREE, READY, Step, USER, first_process};
 use super::plan::Plan;
-use super::sys::{descriptor, null, set_signal_mask, syscall};
+use super::sys::{null, owned, set_signal_mask, syscall};
 use crate::error::RunError;
 use crate::limits::RunLimits;
 use crate::permissions::Network;
@@ -124,17 +128,10 @@ impl Streams {
 /// Returns a file in memory with these bytes. A pipe would need a thread that writes it, and a signal may end the host
 /// when the process does not read it.
 fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let fd = syscall!(libc::SYS_memfd_create, c"stdin".as_ptr(), libc::MFD_CLOEXEC)
-        .map_err(io::Error::from_raw_os_error)?;
-    let mut file = fs::File::from(owned(fd));
+    let mut file = fs::File::from(memfd_create(c"stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file.into())
-}
-
-fn owned(fd: c_long) -> OwnedFd {
-    // SAFETY: the kernel has just returned it, and nothing else has it.
-    unsafe { OwnedFd::from_raw_fd(descriptor(fd)) }
 }
 
 /// Moves a descriptor above the fixed numbers that a new process uses.
@@ -142,13 +139,7 @@ fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() >= FIRST_FREE {
         return Ok(fd);
     }
-    let (raw, command, first) = (
-        fd.as_raw_fd(),
-        libc::F_DUPFD_CLOEXEC,
-        c_long::from(FIRST_FREE),
-    );
-    let lifted = syscall!(libc::SYS_fcntl, raw, command, first);
-    lifted.map(owned).map_err(io::Error::from_raw_os_error)
+    Ok(fcntl_dupfd_cloexec(fd, FIRST_FREE)?)
 }
 
 /// A box that has started its program.
@@ -227,7 +218,7 @@ pub(super) fn launch(
 
 /// Makes the first process of a box, in namespaces of its own. It is a copy of the thread that calls this.
 fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedFd)> {
-    let mut copies = vec![-1; plan.mounts.len()];
+    let mut copies: Vec<Option<OwnedFd>> = plan.mounts.iter().map(|_| None).collect();
     let network = match plan.network {
         Network::None => libc::CLONE_NEWNET,
         Network::Host => 0,
@@ -235,7 +226,7 @@ fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedF
     // Without a signal at its end, no handler of the host notices it, and no `wait` for any child takes its status.
     let flags = c_long::from(NAMESPACES | network | libc::CLONE_PIDFD);
     let mut process: c_int = -1;
-    let blocked = set_signal_mask(&u64::MAX);
+    let blocked = set_signal_mask(u64::MAX);
     let cloned = syscall!(
         libc::SYS_clone,
         flags,
@@ -247,9 +238,9 @@ fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedF
     if cloned == Ok(0) {
         first_process(plan, descriptors, &mut copies);
     }
-    set_signal_mask(&blocked);
-    let pid = cloned.map_err(io::Error::from_raw_os_error)?;
-    Ok((descriptor(pid), owned(c_long::from(process))))
+    set_signal_mask(blocked);
+    let pid = c_int::try_from(cloned?).map_err(io::Error::other)?;
+    Ok((pid, owned(c_long::from(process))))
 }
 
 /// Lets the kernel end this process first when memory runs out, and all that it starts. Without it the run is as safe.
@@ -265,8 +256,7 @@ fn prefer_to_kill(pid: c_int) {
 ///
 /// The kernel does not count processes of the real root, so its own user would have no limit of processes.
 fn map_users(pid: c_int) -> io::Result<()> {
-    // SAFETY: these calls cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let map = |file: &str, text: &str| {
         let path = format!("/proc/{pid}/{file}");
         OpenOptions::new()
@@ -309,35 +299,20 @@ fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
 
 /// Waits until a pipe can be read or was closed; a file system that does not answer may hold a box up.
 fn is_ready(pipe: &PipeReader) -> bool {
-    let mut watched = libc::pollfd {
-        fd: pipe.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
     let deadline = Instant::now() + SETUP_TIME;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let left = c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX);
-        // SAFETY: one descriptor, as it says.
-        match unsafe { libc::poll(&raw mut watched, 1, left) } {
-            0 => return false,
-            1.. => return true,
-            // A signal of the host.
-            _ => {}
+        let left = Timespec::try_from(left).ok();
+        // It fails for a signal of the host.
+        if let Ok(ready) = poll(&mut [PollFd::new(pipe, PollFlags::IN)], left.as_ref()) {
+            return ready > 0;
         }
     }
 }
 
 impl Control for Boxed {
     fn kill(&self) {
-        let process = self.process.as_raw_fd();
-        let _ = syscall!(
-            libc::SYS_pidfd_send_signal,
-            process,
-            libc::SIGKILL,
-            null(),
-            0
-        );
+        let _ = pidfd_send_signal(&self.process, Signal::KILL);
     }
 
     fn wait(&self) -> io::Result<ExitStatus> {
@@ -345,15 +320,11 @@ impl Control for Boxed {
         if let Some(status) = *ended {
             return Ok(status);
         }
-        let process = self.process.as_raw_fd();
-        let (kind, options) = (libc::P_PIDFD, libc::WEXITED | libc::__WALL);
-        loop {
-            match syscall!(libc::SYS_waitid, kind, process, null(), options, null()) {
-                Err(libc::EINTR) => {}
-                Err(error) => return Err(io::Error::from_raw_os_error(error)),
-                Ok(_) => break,
-            }
-        }
+        let all = WaitIdOptions::from_bits_retain(libc::__WALL.unsigned_abs());
+        retry_on_intr(|| {
+            let process = WaitId::PidFd(self.process.as_fd());
+            waitid(process, WaitIdOptions::EXITED | all)
+        })?;
         let mut sent = [0; 4];
         let status = match locked(&self.status).read_exact(&mut sent) {
             Ok(()) => exit_status(c_int::from_ne_bytes(sent)),

@@ -2,11 +2,13 @@
 
 use std::thread;
 
-use libc::{c_long, sock_filter};
+use libc::c_long;
+use rustix::io::Errno;
+use seccompiler::sock_filter;
 
 use super::report::try_box;
 use super::seccomp::install;
-use super::sys::{clone_mount, control};
+use super::sys::clone_mount;
 use crate::copy::SkillCopy;
 use crate::layers::BoxReport;
 use crate::run::{Run, layers};
@@ -22,7 +24,7 @@ fn without<T: Send + 'static>(
 ) -> T {
     let one = |code, k, jf| sock_filter { code, jt: 0, jf, k };
     let number = u32::try_from(number).unwrap();
-    let filter = [
+    let filter = vec![
         one(0x20, 0, 0),
         one(0x15, number, 1),
         one(0x06, action, 0),
@@ -31,8 +33,7 @@ fn without<T: Send + 'static>(
     // What is there is found out before.
     assert!(layers().is_whole());
     let act = move || {
-        control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).unwrap();
-        install(&filter).unwrap();
+        install(&[filter]).unwrap();
         act()
     };
     thread::spawn(act).join().unwrap()
@@ -68,6 +69,6 @@ fn mounts_are_copied_without_following_links() {
     std::os::unix::fs::symlink("/etc", &link).unwrap();
     for path in [link.clone(), link.join("hosts")] {
         let path = super::plan::c_string(path.as_os_str()).unwrap();
-        assert_eq!(clone_mount(&path), Err(libc::ELOOP));
+        assert_eq!(clone_mount(&path).unwrap_err(), Errno::LOOP);
     }
 }

@@ -237,7 +237,7 @@ impl Connection {
 fn write_messages(mut stdin: Box<dyn Write + Send>, messages: &Receiver<Vec<u8>>) {
     // A signal would end a host that does not ignore it when the process has closed its input. Blocked, the write fails.
     #[cfg(target_os = "linux")]
-    crate::linux::sys::set_signal_mask(&u64::MAX);
+    crate::linux::sys::set_signal_mask(u64::MAX);
     for message in messages {
         if stdin
             .write_all(&message)

@@ -5,7 +5,7 @@ use std::fs;
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Event, LogRecords, Outcome, SkillPlace, Store, Target};
+use skillfold_store::{Event, LogRecords, Outcome, SkillPath, Store, Target};
 
 use crate::home::{Home, approve, now};
 use crate::scenario::{Scenario, Subject};
@@ -121,8 +121,11 @@ fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
 
 /// Clears away what an interrupted act left, as any act does first.
 pub(crate) fn recover(home: &Home) -> Result<(), Error> {
-    let nowhere = SkillPlace::new(&home.0, &home.0.join("nowhere"))?;
-    home.open()?.record_edit(&nowhere, now())
+    let unknown = Digest::sha256(b"no proposal");
+    match home.open()?.reject(unknown, "anna", "", now()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        rejected => rejected,
+    }
 }
 
 /// A scenario, and what is seen before and after it.
@@ -198,7 +201,7 @@ impl<'a> Trial<'a> {
 
     /// Checks that the versions of which the log speaks can be read.
     fn check_versions(&self, events: &[Event]) -> Result<(), String> {
-        let mut versions: BTreeMap<&SkillPlace, Vec<Digest>> = BTreeMap::new();
+        let mut versions: BTreeMap<&SkillPath, Vec<Digest>> = BTreeMap::new();
         for event in events {
             let (place, before, after) = match event {
                 Event::Started {

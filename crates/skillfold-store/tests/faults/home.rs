@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold_core::Error;
-use skillfold_store::{Approval, Author, NewProposal, Proposal, Proposed, SkillPlace, Store};
+use skillfold_store::{Approval, Author, NewProposal, Proposal, Proposed, SkillPath, Store};
 use tempfile::TempDir;
 
 pub(crate) const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\n---\nUse pdftk.\n";
@@ -63,15 +63,15 @@ impl Home {
     }
 
     /// The skill that is there.
-    pub(crate) fn pdf(&self) -> SkillPlace {
+    pub(crate) fn pdf(&self) -> SkillPath {
         let skills = self.0.join("skills");
-        SkillPlace::new(&skills, &skills.join("pdf")).unwrap()
+        SkillPath::new(&skills, &skills.join("pdf")).unwrap()
     }
 
     /// A skill that is not there yet, and not even its root is.
-    pub(crate) fn csv(&self) -> SkillPlace {
+    pub(crate) fn csv(&self) -> SkillPath {
         let skills = self.0.join("more/skills");
-        SkillPlace::new(&skills, &skills.join("team/csv")).unwrap()
+        SkillPath::new(&skills, &skills.join("team/csv")).unwrap()
     }
 
     /// Writes a file of the skill.
@@ -91,7 +91,7 @@ impl Home {
         symlink("references/old.md", self.0.join("skills/pdf/.link")).unwrap();
     }
 
-    pub(crate) fn propose(&self, place: &SkillPlace, diff: &str) -> Result<Proposed, Error> {
+    pub(crate) fn propose(&self, place: &SkillPath, diff: &str) -> Result<Proposed, Error> {
         let new = NewProposal {
             skill: "pdf",
             place,

@@ -14,7 +14,7 @@ use skillfold_core::ErrorKind;
 use skillfold_core::load::Digest;
 use skillfold_store::change::{FileEdit, unified};
 use skillfold_store::{
-    Act, Approval, Author, Event, LogRecords, NewProposal, SkillPlace, Store, Target,
+    Approval, Author, Event, LogRecords, NewProposal, Operation, SkillPath, Store, Target,
 };
 use skillfold_testkit::race_time;
 
@@ -33,9 +33,9 @@ const SECONDS: &str = "seconds";
 /// What a process was told by the store, in its folder: a word and a digest on each line.
 const TOLD: &str = "told";
 
-fn place(home: &Path, skill: &str) -> SkillPlace {
+fn place(home: &Path, skill: &str) -> SkillPath {
     let skills = home.join("skills");
-    SkillPlace::new(&skills, &skills.join(skill)).unwrap()
+    SkillPath::new(&skills, &skills.join(skill)).unwrap()
 }
 
 fn store(home: &Path) -> Store {
@@ -102,10 +102,10 @@ fn many_processes_lose_no_change() {
 fn check_histories(home: &Path, log: &LogRecords) -> BTreeSet<Digest> {
     let store = store(home);
     let mut approved = BTreeSet::new();
-    let mut last: BTreeMap<&SkillPlace, Digest> = BTreeMap::new();
+    let mut last: BTreeMap<&SkillPath, Digest> = BTreeMap::new();
     for record in log.done() {
         let Event::Started {
-            act: Act::Approve { proposal, .. },
+            operation: Operation::Approve { proposal, .. },
             target: Target::Skill(place, _),
             before: Some(before),
             after: Some(after),
@@ -215,7 +215,7 @@ impl Process<'_> {
     }
 
     /// Proposes one more line.
-    fn propose(&mut self, skill: &str, place: &SkillPlace, number: usize) {
+    fn propose(&mut self, skill: &str, place: &SkillPath, number: usize) {
         // Another process may exchange the folder while it is read.
         let Ok(Some(files)) = place.read() else {
             return;

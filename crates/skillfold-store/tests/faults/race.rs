@@ -11,7 +11,7 @@ use skillfold_core::{Error, ErrorKind};
 use skillfold_store::{Proposal, VersionCause};
 use tempfile::TempDir;
 
-use crate::check::text;
+use crate::check::{recover, text};
 use crate::home::{Home, ONE, SEVERAL, approve, folder, now};
 use crate::random::Random;
 use crate::tree::{Entry, Tree};
@@ -178,7 +178,7 @@ fn race_with_an_edit(
     let path = arena.home.pdf().path().join(file);
     let (approved, ()) = arena.race(random, || save.run(&path, &content));
     let store = arena.home.store();
-    store.record_edit(&arena.home.pdf(), now()).map_err(text)?;
+    recover(&arena.home).map_err(text)?;
     let history = store.history(&arena.home.pdf(), now()).map_err(text)?;
     let is_approved = approved.is_ok();
     match approved {

@@ -4,7 +4,9 @@ use std::fs;
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Access, Act, Approval, Event, KEPT_VERSIONS, Proposal, Target, WriteTarget};
+use skillfold_store::{
+    Access, Approval, Event, KEPT_VERSIONS, Operation, Proposal, Target, WriteTarget,
+};
 
 use crate::home::{Home, ONE, SEVERAL, approve, now};
 
@@ -167,7 +169,7 @@ pub(crate) const SCENARIOS: [Scenario; 17] = [
     Scenario {
         name: "record an edit in the history",
         before: edited,
-        act: |home, _| home.open()?.record_edit(&home.pdf(), now()),
+        act: record_edit,
         again: None,
         kept: KEPT_VERSIONS,
     },
@@ -236,12 +238,25 @@ fn roll_back(home: &Home, subject: &Subject) -> Result<(), Error> {
         .map(|_| ())
 }
 
+/// Rolls back to the version that the skill has, which is refused once the edit is recorded.
+fn record_edit(home: &Home, subject: &Subject) -> Result<(), Error> {
+    let (current, approval) = (subject.current, Approval::at_terminal("anna"));
+    let version = current.unwrap();
+    let rolled_back = home
+        .open()?
+        .roll_back(&home.pdf(), current, version, &approval, "", now());
+    match rolled_back {
+        Err(error) if error.kind() == ErrorKind::Invalid => Ok(()),
+        rolled_back => rolled_back.map(|_| ()),
+    }
+}
+
 /// Writes the list of trusted folders, or removes it.
 fn trust(home: &Home, content: Option<&str>) -> Result<(), Error> {
     let file = home.list();
     let target = WriteTarget::for_user(&file)?;
     let bytes = content.map(str::as_bytes);
-    let act = Act::Trust {
+    let act = Operation::Trust {
         folder: "/projects".into(),
     };
     home.open()?.record_change(act, &file, bytes, now(), || {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold_core::ErrorKind;
 use skillfold_store::{
-    Approval, ApprovedBy, Author, Event, NewProposal, Proposed, Requirement, SkillPlace, Store,
+    Approval, ApprovedBy, Author, Event, NewProposal, Proposed, Requirement, SkillPath, Store,
     Verdict, VersionCause,
 };
 use tempfile::TempDir;
@@ -26,7 +26,7 @@ pub(crate) fn now() -> SystemTime {
 pub(crate) struct User {
     pub(crate) home: TempDir,
     pub(crate) store: Store,
-    pub(crate) pdf: SkillPlace,
+    pub(crate) pdf: SkillPath,
 }
 
 impl User {
@@ -38,7 +38,7 @@ impl User {
         fs::write(skills.join("pdf/references/old.md"), "Old.\n").unwrap();
         fs::write(skills.join("pdf/.hidden"), "mine").unwrap();
         let store = Store::open(&home.path().join("data")).unwrap();
-        let pdf = SkillPlace::new(&skills, &skills.join("pdf")).unwrap();
+        let pdf = SkillPath::new(&skills, &skills.join("pdf")).unwrap();
         Self { home, store, pdf }
     }
 
@@ -50,7 +50,7 @@ impl User {
         self.propose_for(&self.pdf, diff)
     }
 
-    fn propose_for(&self, place: &SkillPlace, diff: &str) -> Proposed {
+    fn propose_for(&self, place: &SkillPath, diff: &str) -> Proposed {
         let new = NewProposal {
             skill: "pdf",
             place,
@@ -153,7 +153,7 @@ fn versions_have_the_golden_digest_and_hidden_files() {
     let user = User::new();
     let skills = user.home.path().join("skills");
     let golden = skillfold_testkit::write_golden_skill(&skills);
-    let place = SkillPlace::new(&skills, &skills.join("golden")).unwrap();
+    let place = SkillPath::new(&skills, &skills.join("golden")).unwrap();
     let diff = "--- a/refs/guide.md\n+++ b/refs/guide.md\n@@ -1 +1 @@\n-guide\n\\ No newline at end of file\n+Guide\n";
     let proposed = user.propose_for(&place, diff);
     assert_eq!(proposed.proposal.base.unwrap().to_string(), golden);
@@ -224,7 +224,7 @@ fn change_of_several_files_is_one_step_and_leaves_the_rest() {
 fn new_skill_is_on_no_disk_until_it_is_approved() {
     let user = User::new();
     let skills = user.home.path().join("skills");
-    let csv = SkillPlace::new(&skills, &skills.join("csv")).unwrap();
+    let csv = SkillPath::new(&skills, &skills.join("csv")).unwrap();
     let diff = "--- /dev/null\n+++ b/SKILL.md\n@@ -0,0 +1,4 @@\n+---\n+name: csv\n+description: Reads tables\n+---\n";
     let proposed = user.propose_for(&csv, diff);
     assert_eq!(proposed.proposal.base, None);

@@ -69,7 +69,8 @@ fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
                 shown,
                 serde_json::from_str::<serde_json::Value>(record).unwrap()
             );
-            let error = user.store.record_edit(&user.pdf, now()).unwrap_err();
+            let error = user.store.reject(Digest::sha256(b""), "anna", "", now());
+            let error = error.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);
             let message = error.to_string();
             assert!(message.contains(reason), "{message}");

@@ -1,4 +1,4 @@
-//! In every crate, reading order is dependency order, file by file.
+//! In every crate and in the benchmarks, reading order is dependency order, file by file.
 //!
 //! The order is that of the `mod` lines: a module uses only what stands above it. A file that declares modules may stand
 //! above them or below them, but never both: files do not import each other in a circle. What a file only exports again
@@ -71,12 +71,12 @@ fn files_do_not_import_each_other_in_a_circle() {
     offenders.expect_none("Move what both need into a file that stands above them");
 }
 
-/// Returns the modules of every crate, by its folder.
+/// Returns the modules of every crate and of the benchmarks, by its folder.
 fn crates() -> BTreeMap<String, Modules> {
     let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
     for file in files().iter().filter(|file| file.is_rust()) {
         if let Some((folder, path)) = file.path.split_once("/src/")
-            && folder.starts_with("crates/")
+            && (folder.starts_with("crates/") || folder == "bench")
         {
             let modules = crates.entry(folder.to_owned()).or_default();
             modules.add(path, file);

@@ -12,7 +12,7 @@ use skillfold_core::{
     MemorySource, Root, Scope,
 };
 use skillfold_store::change::{SuggestedBump, suggest_bump};
-use skillfold_store::{Preview, SkillFiles, SkillPlace};
+use skillfold_store::{Preview, SkillFiles, SkillPath};
 
 use crate::author::evaluate::{EvaluatedQuery, is_query_file};
 use crate::environment;
@@ -47,7 +47,7 @@ pub struct Effects {
     /// The findings of the skill after the change that it does not have now.
     pub new_findings: Vec<Diagnostic>,
     /// How many findings it has now and not after the change.
-    pub solved_findings: usize,
+    pub fixed_findings: usize,
     /// The tokens of the description. 0 if there is none.
     pub description_tokens: TokenChange,
     /// The tokens of the instructions. 0 if there are none.
@@ -55,9 +55,9 @@ pub struct Effects {
     /// Whether the name changes.
     pub is_renamed: bool,
     /// Whether the description changes, by which a skill is chosen.
-    pub is_described_anew: bool,
+    pub description_changed: bool,
     /// Whether the triggers change.
-    pub has_other_triggers: bool,
+    pub triggers_changed: bool,
     /// The tools that it asks for in addition.
     pub added_tools: Vec<String>,
     /// The tools that it no longer asks for.
@@ -97,7 +97,7 @@ impl Skills {
     pub(super) fn effects_of(
         &self,
         id: &str,
-        place: &SkillPlace,
+        place: &SkillPath,
         preview: &Preview,
     ) -> Result<Effects, Error> {
         let folder = place.path();
@@ -126,13 +126,13 @@ impl Skills {
         let (old_tokens, new_tokens) = (tokens(&before), tokens(&after));
         Ok(Effects {
             is_new: preview.before.is_empty(),
-            solved_findings: old.iter().filter(|it| !is_in(it, &new)).count(),
+            fixed_findings: old.iter().filter(|it| !is_in(it, &new)).count(),
             new_findings: new.iter().filter(|it| !is_in(it, &old)).cloned().collect(),
             description_tokens: TokenChange::new(old_tokens.0, new_tokens.0),
             instruction_tokens: TokenChange::new(old_tokens.1, new_tokens.1),
             is_renamed: before.manifest.is_some() && before.field(name) != after.field(name),
-            is_described_anew: before.field(description) != after.field(description),
-            has_other_triggers: before.triggers() != after.triggers(),
+            description_changed: before.field(description) != after.field(description),
+            triggers_changed: before.triggers() != after.triggers(),
             added_tools: new_tools.difference(&old_tools).cloned().collect(),
             removed_tools: old_tools.difference(&new_tools).cloned().collect(),
             changed_scripts: changed_scripts
@@ -232,7 +232,7 @@ impl Effects {
             let code = finding.code;
             lines.push(format!("New finding {code}: {}", visible(&finding.message)));
         }
-        match self.solved_findings {
+        match self.fixed_findings {
             0 => {}
             1 => lines.push("One finding is gone".to_owned()),
             number => lines.push(format!("{number} findings are gone")),
@@ -240,10 +240,10 @@ impl Effects {
         for (is_changed, what) in [
             (self.is_renamed, "The name changes"),
             (
-                self.is_described_anew,
+                self.description_changed,
                 "The description changes, by which it is chosen",
             ),
-            (self.has_other_triggers, "The triggers change"),
+            (self.triggers_changed, "The triggers change"),
         ] {
             if is_changed && !self.is_new {
                 lines.push(what.to_owned());

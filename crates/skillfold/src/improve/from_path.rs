@@ -6,7 +6,7 @@ use skillfold_core::catalog::Lookup;
 use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Error, ErrorKind};
 use skillfold_store::change::{FileEdit, unified};
-use skillfold_store::{Author, NewProposal, Preview, SkillFiles, SkillPlace, Store, WriteTarget};
+use skillfold_store::{Author, NewProposal, Preview, SkillFiles, SkillPath, Store, WriteTarget};
 
 use super::MadeProposal;
 use crate::author::scaffold::find_problem;
@@ -75,7 +75,7 @@ impl Skills {
         let not_found = || Error::not_found(path.to_string_lossy());
         let path = real_path(&named).ok_or_else(not_found)?;
         if path.is_dir() {
-            let files = SkillPlace::new(&path, &path)?.read()?;
+            let files = SkillPath::new(&path, &path)?.read()?;
             return files.ok_or_else(not_found);
         }
         let read = WriteTarget::for_user(&path)?.read(MAX_FILE_BYTES)?;

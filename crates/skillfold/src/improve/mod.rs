@@ -15,7 +15,7 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_store::change::{FileEdit, unified};
 use skillfold_store::{
-    Author, NewProposal, Preview, Proposal, Proposed, SkillPlace, Store, Waiting,
+    Author, NewProposal, PendingProposal, Preview, Proposal, Proposed, SkillPath, Store,
 };
 
 pub use self::effects::{ChangedQuery, Effects, TokenChange};
@@ -58,7 +58,7 @@ impl Skills {
     /// # Errors
     ///
     /// Those of [`store`](Self::store), and of the log.
-    pub fn waiting_proposals(&self) -> Result<Vec<Waiting>, Error> {
+    pub fn waiting_proposals(&self) -> Result<Vec<PendingProposal>, Error> {
         match self.environment().data_folder() {
             Some(folder) if folder.exists() => Ok(self.store()?.proposals()?.waiting),
             _ => Ok(Vec::new()),
@@ -70,13 +70,13 @@ impl Skills {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill is not in a folder.
-    pub fn skill_place(&self, id: &str) -> Result<SkillPlace, Error> {
+    pub fn skill_place(&self, id: &str) -> Result<SkillPath, Error> {
         let catalog = self.catalog();
         let entry = catalog.resolve_for_person(id)?;
         self.place_of(&entry)
     }
 
-    fn place_of(&self, entry: &Entry<'_>) -> Result<SkillPlace, Error> {
+    fn place_of(&self, entry: &Entry<'_>) -> Result<SkillPath, Error> {
         let root = entry.root().source().location();
         let (Some(root), Some(folder)) = (root, entry.base_dir()) else {
             let rule = "The skill is not in a folder, so it cannot be changed; change it where it comes from";
@@ -87,7 +87,7 @@ impl Skills {
             Some(_) => self.environment().project(),
             None => root,
         };
-        SkillPlace::new(base, &folder)
+        SkillPath::new(base, &folder)
     }
 
     /// Proposes a change of a skill as a unified diff. A person decides; until then nothing changes.
@@ -185,12 +185,12 @@ impl Skills {
     }
 
     /// Returns where a new skill of the user is.
-    fn new_place(&self, id: &str) -> Result<SkillPlace, Error> {
+    fn new_place(&self, id: &str) -> Result<SkillPath, Error> {
         let home = self.environment().home_dir();
         let root = home
             .ok_or_else(|| Error::not_found("home"))?
             .join(FOLDERS[0]);
-        SkillPlace::new(&root, &root.join(id))
+        SkillPath::new(&root, &root.join(id))
     }
 
     /// Checks what a proposal would do, and makes it.

@@ -2,7 +2,7 @@
 
 use skillfold_core::{Error, Refusal};
 use skillfold_store::change::{FileEdit, unified};
-use skillfold_store::{Author, NewProposal, Proposal, Waiting};
+use skillfold_store::{Author, NewProposal, PendingProposal, Proposal};
 
 use crate::skills::Skills;
 
@@ -13,7 +13,10 @@ impl Skills {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if both changed the same lines, or the skill has the change.
-    pub fn merge_if_moved(&self, waiting: &Waiting) -> Result<Option<Waiting>, Error> {
+    pub fn merge_if_moved(
+        &self,
+        waiting: &PendingProposal,
+    ) -> Result<Option<PendingProposal>, Error> {
         let proposal = &waiting.proposal;
         let current = proposal.place.read()?.map(|files| files.digest());
         if current == proposal.base || proposal.base.is_none() {
@@ -43,7 +46,7 @@ impl Skills {
     /// Those of proposing and rejecting.
     pub fn replace_proposal(
         &self,
-        waiting: &Waiting,
+        waiting: &PendingProposal,
         edits: &[FileEdit],
         author: Author,
         how: &str,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
-use skillfold_store::{Act, Approval};
+use skillfold_store::{Approval, Operation};
 
 use crate::environment::Environment;
 use crate::scripts::packages::{self, SkillPackages};
@@ -134,7 +134,7 @@ pub(super) fn allow(
         return Err(Error::refused(path, Refusal::Accept, rule));
     };
     let before = AllowedSkills::load(environment);
-    let act = Act::Allow {
+    let act = Operation::Allow {
         folder: skill.folder.clone(),
         digest: skill.digest,
         granted: skill.granted.clone(),
@@ -170,7 +170,7 @@ pub fn disallow_skill(environment: &Environment, folder: &Path) -> Result<(), Er
         return Err(not_found());
     }
     let before = AllowedSkills::load(environment);
-    let act = Act::Disallow {
+    let act = Operation::Disallow {
         folder: folder.to_owned(),
     };
     let change = edit_list::<AllowedSkill>(environment, act, |folders| {

@@ -258,8 +258,8 @@ impl Skills {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
-    pub fn let_clients_ask(&self, allowed: bool, approval: &Approval) -> Result<(), Error> {
-        self.store()?.let_clients_ask(allowed, approval, now())
+    pub fn set_client_approval(&self, allowed: bool, approval: &Approval) -> Result<(), Error> {
+        self.store()?.set_client_approval(allowed, approval, now())
     }
 
     /// Calls a tool of a skill that may run. Toolsets stay loaded for the next call.

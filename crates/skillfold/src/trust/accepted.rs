@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
-use skillfold_store::Act;
+use skillfold_store::Operation;
 
 use crate::environment::Environment;
 use crate::settings::{NewSkills, SettingFinding, Settings};
@@ -109,7 +109,7 @@ pub fn accept_skills(
         new.insert(path.to_owned());
     }
     let mut added = 0;
-    let act = Act::Accept {
+    let act = Operation::Accept {
         folders: new.iter().take(MAX_RECORDED).map(PathBuf::from).collect(),
         total: new.len(),
     };
@@ -142,7 +142,7 @@ pub fn hold_skill(environment: &Environment, folder: &Path) -> Result<(), Error>
     {
         return Err(not_found());
     }
-    let act = Act::Unaccept {
+    let act = Operation::Unaccept {
         folder: folder.to_owned(),
     };
     let change = edit_list::<AcceptedRecord>(environment, act, |folders| {

@@ -15,7 +15,7 @@ use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
-use skillfold_store::{Access, Act, Store, WriteTarget, lock_state};
+use skillfold_store::{Access, Operation, Store, WriteTarget, lock_state};
 use toml::Spanned;
 
 #[cfg(feature = "store")]
@@ -196,7 +196,7 @@ pub(crate) fn path_of(table: &toml_edit::Table) -> Option<&str> {
 #[cfg(feature = "store")]
 pub(crate) fn edit_list<R: FolderRecord>(
     environment: &Environment,
-    act: Act,
+    act: Operation,
     edit: impl FnOnce(&mut toml_edit::ArrayOfTables) -> ListEdit,
 ) -> Result<ListEdit, Error> {
     let file = R::list_file(environment).ok_or_else(|| Error::not_found("home"))?;
@@ -241,7 +241,7 @@ pub(crate) fn edit_list<R: FolderRecord>(
     };
     let takes_back = matches!(
         act,
-        Act::Distrust { .. } | Act::Unaccept { .. } | Act::Disallow { .. }
+        Operation::Distrust { .. } | Operation::Unaccept { .. } | Operation::Disallow { .. }
     );
     let data = environment.data_folder();
     let data = data.ok_or_else(|| Error::not_found("home"))?;

@@ -13,7 +13,7 @@ use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
-use skillfold_store::Act;
+use skillfold_store::Operation;
 
 use crate::environment::{Environment, FolderIdentity, folder_identity, real_path};
 use crate::settings::{Origin, SettingFinding, Settings};
@@ -339,7 +339,7 @@ fn add_folder(
     let (Some(path), Some(identity)) = (real.to_str(), folder_identity(&real)) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };
-    let act = Act::Trust {
+    let act = Operation::Trust {
         folder: real.clone(),
     };
     edit_list::<TrustRecord>(environment, act, |folders| {
@@ -389,7 +389,7 @@ pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathB
     if !list.is_some_and(|list| list.exists()) {
         return Err(Error::not_found(real.to_string_lossy()));
     }
-    let act = Act::Distrust {
+    let act = Operation::Distrust {
         folder: real.clone(),
     };
     let change = edit_list::<TrustRecord>(environment, act, |folders| {

@@ -3,7 +3,7 @@
 use skillfold_core::Error;
 use skillfold_core::view::DiagnosticView;
 use skillfold_store::{
-    LogRecords, Proposals, Record, SkillPlace, SkillVersion, VersionCause, Waiting,
+    LogRecords, PendingProposal, Proposals, Record, SkillPath, SkillVersion, VersionCause,
 };
 
 use crate::improve::Effects;
@@ -151,7 +151,7 @@ impl EffectsView {
 
 impl ProposalView {
     /// Creates the view of a proposal, without its diff and its effects.
-    pub fn new(waiting: &Waiting) -> Self {
+    pub fn new(waiting: &PendingProposal) -> Self {
         let proposal = &waiting.proposal;
         let recommendations = waiting.recommendations.iter();
         Self {
@@ -181,7 +181,7 @@ impl ProposalView {
 
     /// Adds the diff and what the change does.
     #[must_use]
-    pub fn with_effects(mut self, waiting: &Waiting, effects: &Effects) -> Self {
+    pub fn with_effects(mut self, waiting: &PendingProposal, effects: &Effects) -> Self {
         self.diff = Some(waiting.proposal.diff.clone());
         self.effects = Some(EffectsView::new(effects));
         self
@@ -231,7 +231,7 @@ pub struct VersionRow {
 
 impl History {
     /// Creates the view of a skill's versions.
-    pub fn new(id: &str, place: &SkillPlace, versions: &[SkillVersion]) -> Self {
+    pub fn new(id: &str, place: &SkillPath, versions: &[SkillVersion]) -> Self {
         Self {
             skill_id: id.to_owned(),
             folder: place.path().to_string_lossy().into_owned(),

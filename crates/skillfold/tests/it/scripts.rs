@@ -406,12 +406,12 @@ It asks for the variable PDF_TOKEN.
     assert!(!skills.clients_may_ask());
     // Nor does a client decide that it may ask.
     skills
-        .let_clients_ask(true, &Approval::by_client("editor"))
+        .set_client_approval(true, &Approval::by_client("editor"))
         .unwrap_err();
     assert!(!skills.clients_may_ask());
 
     let anna = Approval::at_terminal("anna");
-    skills.let_clients_ask(true, &anna).unwrap();
+    skills.set_client_approval(true, &anna).unwrap();
     assert!(skills.clients_may_ask());
     by_client().unwrap();
     assert!(skills.runnable("pdf").unwrap().allowed().is_some());
@@ -423,14 +423,14 @@ It asks for the variable PDF_TOKEN.
     );
     assert!(log.unwrap().contains(r#""by":"editor","how":"client""#));
 
-    skills.let_clients_ask(false, &anna).unwrap();
+    skills.set_client_approval(false, &anna).unwrap();
     by_client().unwrap_err();
     let strict = Host::new(user.environment())
         .set("approval_requires", "passphrase")
         .discover()
         .unwrap()
         .skills;
-    skills.let_clients_ask(true, &anna).unwrap();
+    skills.set_client_approval(true, &anna).unwrap();
     strict
         .allow(&skill, &Approval::by_client("editor"))
         .unwrap_err();

@@ -1,0 +1,237 @@
+//! `skillfold accept`
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::visible;
+use skillfold::core::{Catalog, Entry, Error, Refusal, Scope};
+use skillfold::view::{Accepted, Document};
+use skillfold::{
+    Environment, Host, Skills,
+    settings::NewSkills,
+    trust::{AcceptedFolders, accept_skills, hold_skill},
+};
+
+use crate::arguments::{Accept, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::ask::{Answer, ask};
+use crate::terminal::output::{GOOD, Output, WARN, display_path, paint, pluralize};
+use crate::terminal::skill_review::{show_findings, show_skills};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Accept,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let environment = host::environment(global)?;
+    if options.list {
+        return list(&environment, output);
+    }
+    let skills = host::skills(global, output)?;
+    if options.remove {
+        return remove(&environment, &skills, &options.ids, output);
+    }
+    let folders = chosen(&skills.catalog(), &options.ids, output)?;
+    if folders.is_empty() {
+        return nothing_to_do(&environment, &skills, output);
+    }
+    let is_named = options.all || !options.ids.is_empty();
+    // The user must see what they agree to.
+    if !output.is_json() || !options.yes {
+        show(global, &folders, output)?;
+    }
+    if !is_named {
+        output.say("`skillfold accept ID` accepts one of them, `skillfold accept --all` all");
+        return print_json(&environment, output);
+    }
+    if !options.yes {
+        confirm(&folders, output)?;
+    }
+    let number = accept_skills(&environment, folders)?;
+    if !output.is_json() {
+        let done = paint(GOOD, "Accepted");
+        let skills = pluralize(number, "skill", "skills");
+        output.say(format!(
+            "{done}: {skills}; `skillfold accept --remove ID` holds one again"
+        ));
+    }
+    print_json(&environment, output)
+}
+
+/// Returns the folders of the held skills with these ids; of all held skills if there are no ids.
+fn chosen(
+    catalog: &Catalog,
+    ids: &[String],
+    output: &mut Output,
+) -> Result<BTreeSet<PathBuf>, Failure> {
+    let mut entries = Vec::new();
+    if ids.is_empty() {
+        let held = catalog.entries();
+        entries.extend(held.filter(|entry| entry.status() == Status::Held));
+    }
+    for id in ids {
+        let entry = catalog.resolve_or_suggest(id)?;
+        match entry.status() {
+            Status::Held => entries.push(entry),
+            Status::Untrusted => {
+                let rule = "Its project is not trusted; `skillfold trust` shows the project's skills and trusts them";
+                return Err(Error::refused(id, Refusal::Accept, rule).into());
+            }
+            _ => output.say(format!("`{}` is not held", visible(id))),
+        }
+    }
+    Ok(entries.iter().filter_map(Entry::real_dir).collect())
+}
+
+fn nothing_to_do(
+    environment: &Environment,
+    skills: &Skills,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    output.say(match skills.report().settings.new_skills.value {
+        NewSkills::Hold => "Nothing to do: no skill is held",
+        _ => {
+            "Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds those that come from \
+             now on"
+        }
+    });
+    print_json(environment, output)
+}
+
+/// Shows skills as they would be used: what each can do, and what is wrong with it.
+fn show(global: &Global, folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
+    let skills = host::host(global)?
+        .set("new_skills", "show")
+        .discover()?
+        .skills;
+    let is_chosen = |entry: &Entry<'_>| {
+        entry
+            .real_dir()
+            .is_some_and(|folder| folders.contains(&folder))
+    };
+    show_skills(&skills, is_chosen, "skillfold list", output)?;
+    let catalog = skills.catalog();
+    let files = catalog.entries().filter(is_chosen);
+    let files: BTreeSet<PathBuf> = files.filter_map(|entry| entry.file()).collect();
+    let name_file = |file: &Path| files.contains(file).then(|| file.to_owned());
+    show_findings(&skills, name_file, output)?;
+    output.say("Acceptance is by path: models get what is in the folder of each, now or later");
+    Ok(())
+}
+
+/// Asks whether skills are accepted; fails unless the user says yes.
+fn confirm(folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
+    let (question, what) = match folders.first() {
+        Some(folder) if folders.len() == 1 => {
+            let folder = folder.to_string_lossy().into_owned();
+            ("Accept this skill?".to_owned(), folder)
+        }
+        _ => {
+            let number = folders.len();
+            (
+                format!("Accept these {number} skills?"),
+                format!("{number} skills"),
+            )
+        }
+    };
+    let rule = match ask(&question, output) {
+        Answer::Yes => return Ok(()),
+        Answer::No => "Cancelled; nothing was changed",
+        Answer::NoTerminal => {
+            "There is no terminal to ask on; review what is shown, then pass `--yes`"
+        }
+    };
+    Err(Error::refused(what, Refusal::Accept, rule).into())
+}
+
+fn remove(
+    environment: &Environment,
+    skills: &Skills,
+    ids: &[String],
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let catalog = skills.catalog();
+    for id in ids {
+        // A skill that is gone has no id any more, but the list shows its path.
+        let folder = catalog.get(id).and_then(|entry| entry.real_dir());
+        let folder = folder.unwrap_or_else(|| environment.directory().join(id));
+        if let Err(error) = hold_skill(environment, &folder) {
+            output.say(
+                "It is not in the list of accepted skills; `skillfold accept --list` shows them",
+            );
+            return Err(error.into());
+        }
+        if !output.is_json() {
+            output.line(display_path(&folder))?;
+        }
+    }
+    let what = pluralize(ids.len(), "skill is", "skills are");
+    output.say(match skills.report().settings.new_skills.value {
+        NewSkills::Hold => format!("{what} held again"),
+        _ => format!("{what} no longer accepted; it does not matter while `new_skills` is `show`"),
+    });
+    print_json(environment, output)
+}
+
+fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+    if output.is_json() {
+        return print_json(environment, output);
+    }
+    let accepted = AcceptedFolders::load(environment);
+    for folder in &*accepted.folders {
+        let path = display_path(folder);
+        if folder.is_dir() {
+            output.line(path)?;
+        } else {
+            output.line(format!("{path}  {}", paint(WARN, "gone")))?;
+        }
+    }
+    for problem in &accepted.findings {
+        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
+    }
+    let skills = pluralize(accepted.folders.len(), "skill is", "skills are");
+    match accepted.file.filter(|file| file.exists()) {
+        Some(file) => output.say(format!("{skills} accepted by {}", display_path(&file))),
+        None => output.say(format!("{skills} accepted")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the list, if the output is JSON.
+fn print_json(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+    if output.is_json() {
+        let accepted = AcceptedFolders::load(environment);
+        output.json(Document::Accepted(Accepted::new(&accepted)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Accepts the skills that are there, before new ones are held: otherwise all of them would be. Does nothing if new skills
+/// are held already.
+pub(crate) fn accept_present(host: Host, output: &mut Output) -> Result<(), Failure> {
+    let environment = host.environment().clone();
+    let skills = host.discover_lenient().skills;
+    if skills.report().settings.new_skills.value == NewSkills::Hold {
+        host::say_held(&skills.catalog(), output);
+        return Ok(());
+    }
+    let catalog = skills.catalog();
+    let present = catalog
+        .entries()
+        .filter(|entry| entry.status() != Status::Untrusted && entry.scope() != Scope::Bundled);
+    let folders: BTreeSet<_> = present.filter_map(|entry| entry.real_dir()).collect();
+    let number = folders.len();
+    accept_skills(&environment, folders)?;
+    let (skills, are) = if number == 1 {
+        ("1 skill that is".to_owned(), "is")
+    } else {
+        (format!("{number} skills that are"), "are")
+    };
+    output.say(format!(
+        "{skills} here now {are} accepted; those of other projects are held until you run `skillfold accept` there"
+    ));
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! `skillfold allow`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anstyle::Style;
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
+use skillfold::run::{Layer, LayerState, layers};
+use skillfold::store::{Event, Operation, Record};
+use skillfold::view::{AllowedList, Document, ScriptList};
+use skillfold::{
+    Environment, Skills,
+    scripts::{AllowedSkill, AllowedSkills, RunnableSkill, ScriptError, disallow_skill},
+};
+
+use crate::arguments::{Allow, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::approval;
+use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
+use crate::terminal::table::Table;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Allow,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    if let Some(value) = &options.ask_in_clients {
+        ask_in_clients(&skills, value == "on", output)?;
+    }
+    let Some(id) = &options.id else {
+        return list(global, &skills, output);
+    };
+    if options.remove {
+        let environment = host::environment(global)?;
+        disallow_skill(&environment, &allowed_folder(&skills, &environment, id)?)?;
+        output.say(format!("`{}` may not run any more", visible(id)));
+    } else {
+        allow(&skills, &skills.runnable(id)?, output)?;
+    }
+    if output.is_json() {
+        output.json(Document::Scripts(ScriptList::new(&skills.runnable(id)?)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Decides whether clients may ask if a skill may run.
+fn ask_in_clients(skills: &Skills, allowed: bool, output: &mut Output) -> Result<(), Failure> {
+    if allowed {
+        output.show(
+            "A client asks by a form when a model wants to run a skill that may not run yet.",
+        )?;
+        output.show("What answers the form need not be you: hooks of the client can.")?;
+    }
+    let question = if allowed {
+        "Let clients ask?"
+    } else {
+        "Let clients no longer ask?"
+    };
+    let approval = approval::approve(skills, &skills.store()?, question, "clients", output)?;
+    skills.set_client_approval(allowed, &approval)?;
+    Ok(())
+}
+
+/// Returns the folder of a skill that may run. One that is not found any more is named by its folder.
+fn allowed_folder(
+    skills: &Skills,
+    environment: &Environment,
+    id: &str,
+) -> Result<PathBuf, Failure> {
+    let found = skills.runnable(id);
+    if let Some(folder) = found.as_ref().ok().and_then(RunnableSkill::folder) {
+        return Ok(folder.to_owned());
+    }
+    let allowed = AllowedSkills::load(environment).skills.into_iter();
+    let mut folders = allowed
+        .map(|skill| skill.folder)
+        .filter(|folder| folder.ends_with(id));
+    match (folders.next(), folders.next()) {
+        (Some(folder), None) => Ok(folder),
+        _ => Err(found.err().unwrap_or_else(|| Error::not_found(id)).into()),
+    }
+}
+
+fn list(global: &Global, skills: &Skills, output: &mut Output) -> Result<ExitCode, Failure> {
+    let allowed = AllowedSkills::load(&host::environment(global)?);
+    let clients_may_ask = skills.clients_may_ask();
+    if output.is_json() {
+        output.json(Document::Allowed(AllowedList::new(
+            &allowed,
+            clients_may_ask,
+        )))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for skill in &allowed.skills {
+        let tools = pluralize(skill.tools.len(), "tool", "tools");
+        output.line(format!(
+            "{}  {}",
+            display_path(&skill.folder),
+            paint(DIM, tools)
+        ))?;
+        for granted in &skill.granted {
+            output.line(format!("  gets {}", visible(granted)))?;
+        }
+    }
+    for problem in &allowed.findings {
+        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
+    }
+    let number = pluralize(allowed.skills.len(), "skill may", "skills may");
+    output.say(format!("{number} run while unchanged"));
+    if clients_may_ask {
+        output.say("Clients may ask whether others may run: `--ask-in-clients off` ends it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what a skill would run, asks the user at the terminal, and remembers the answer. Does nothing if it is allowed.
+pub(crate) fn allow(
+    skills: &Skills,
+    skill: &RunnableSkill,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if skill.allowed().is_some() {
+        output.say("Nothing to do: it may run as it is");
+        return Ok(());
+    }
+    show(skill, output)?;
+    skill.check_grants().map_err(ScriptError::from)?;
+    show_missing_layers(skills, output)?;
+    let question = format!("Let `{}` run this?", visible(skill.id()));
+    let approval = approval::approve(skills, &skills.store()?, &question, skill.id(), output)?;
+    let allowed = skills.allow(skill, &approval)?;
+    say_allowed(skill, &allowed, output);
+    Ok(())
+}
+
+/// Installs the packages that a skill names, after the user has agreed at the terminal, and lets it run.
+pub(crate) fn prepare(
+    skills: &Skills,
+    skill: &RunnableSkill,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if skill.dependencies().map_err(ScriptError::from)?.is_empty() {
+        output.say("Nothing to install: its scripts name no packages");
+        return Ok(());
+    }
+    skill.check_installers().map_err(ScriptError::from)?;
+    show(skill, output)?;
+    skill.check_grants().map_err(ScriptError::from)?;
+    show_missing_layers(skills, output)?;
+    let id = visible(skill.id()).into_owned();
+    let question = format!("Install these packages, and let `{id}` run this?");
+    let approval = approval::approve(skills, &skills.store()?, &question, &id, output)?;
+    let allowed = skills.allow_with_packages(skill, &approval, |line| output.say(line))?;
+    for packages in &allowed.packages {
+        let file = visible(&packages.file);
+        let number = pluralize(packages.installed.len(), "package", "packages");
+        let names = packages.installed.join(", ");
+        output.say(format!("{number} for `{file}`: {}", visible(&names)));
+    }
+    say_allowed(skill, &allowed, output);
+    Ok(())
+}
+
+fn say_allowed(skill: &RunnableSkill, allowed: &AllowedSkill, output: &mut Output) {
+    let names: Vec<_> = allowed
+        .tools
+        .iter()
+        .map(|tool| visible(&tool.name))
+        .collect();
+    if !names.is_empty() {
+        output.say(format!("Its tools: {}", names.join(", ")));
+    }
+    output.say(format!(
+        "{}: `{}` may run while it is unchanged; `skillfold allow --remove` takes it back",
+        paint(GOOD, "Allowed"),
+        visible(skill.id())
+    ));
+}
+
+/// Shows what a skill would run and what it asks for.
+pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Failure> {
+    output.show(paint(BOLD, visible(skill.id())))?;
+    if let Some(folder) = skill.folder() {
+        output.show(format!("  {}", display_path(folder)))?;
+    }
+    let listed = skill.scripts();
+    let mut table = Table::indented(2);
+    for script in &listed.scripts {
+        let program = script.interpreters.first();
+        table.row([
+            (Style::new(), visible(script.path.as_str()).into_owned()),
+            (
+                DIM,
+                program.map_or_else(String::new, |it| it.program.clone()),
+            ),
+        ]);
+    }
+    for unusable in &listed.unusable {
+        table.row([
+            (Style::new(), visible(&unusable.path).into_owned()),
+            (WARN, unusable.reason.to_owned()),
+        ]);
+    }
+    for toolset in skill.toolsets() {
+        table.row([
+            (Style::new(), visible(toolset).into_owned()),
+            (DIM, "toolset".to_owned()),
+        ]);
+    }
+    match skill.dependencies() {
+        Ok(wanted) => {
+            for wanted in wanted {
+                let names = wanted.requirements.join(", ");
+                let mut installed = skill.packages().iter();
+                let is_installed = installed.any(|it| it.file == wanted.file.as_str());
+                let state = if is_installed {
+                    "installed"
+                } else {
+                    "not installed"
+                };
+                table.row([
+                    (Style::new(), visible(wanted.file.as_str()).into_owned()),
+                    (DIM, format!("packages, {state}: {}", visible(&names))),
+                ]);
+            }
+        }
+        Err(error) => table.row([(WARN, error.to_string()), (DIM, String::new())]),
+    }
+    output.show_table(&table)?;
+    let asked = skill.asked();
+    for line in asked.lines() {
+        output.show(paint(WARN, format!("  asks for {line}")))?;
+    }
+    for unknown in &asked.unknown {
+        let unknown = visible(unknown);
+        output.show(format!("  asks for `{unknown}`, which it does not get"))?;
+    }
+    if asked.is_empty() {
+        output.show("  gets its own files, a scratch folder and no network")?;
+    }
+    let missing = missing_layers(Layer::is_required);
+    missing.iter().try_for_each(|line| output.show(line))
+}
+
+/// Shows, before the first skill is allowed, which layers this system lacks that no run needs. `skillfold run --box` shows
+/// them at any time.
+fn show_missing_layers(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+    let log = skills.store()?.log()?;
+    let is_allowance = |record: &Record| matches!(&record.event, Event::Started { operation, .. } if matches!(operation, Operation::Allow { .. }));
+    if log.records.iter().any(is_allowance) {
+        return Ok(());
+    }
+    let missing = missing_layers(|layer| !layer.is_required());
+    missing.iter().try_for_each(|line| output.show(line))
+}
+
+fn missing_layers(is_shown: impl Fn(Layer) -> bool) -> Vec<String> {
+    let states = layers().layers.into_iter();
+    let states = states.filter(|state| is_shown(state.layer));
+    let line = |state: LayerState| {
+        let why = state.missing.as_ref()?;
+        let text = format!("  the sandbox lacks {}: {why}", state.layer);
+        Some(paint(WARN, text))
+    };
+    states.filter_map(line).collect()
+}

@@ -1,0 +1,163 @@
+//! `skillfold audit`
+
+mod text;
+
+use std::process::ExitCode;
+
+use skillfold::core::{Error, Refusal};
+use skillfold::store::{CheckedProofs, LogRecords, Store};
+use skillfold::view::{Audit, Document};
+
+use crate::arguments::{AuditAction, AuditOptions, Global};
+use crate::commands::audit::text::describe;
+use crate::failure::{EXIT_FAILED, Failure};
+use crate::host;
+use crate::terminal::ask::ask_secret;
+use crate::terminal::output::{DIM, GOOD, Output, paint, pluralize};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &AuditOptions,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let store = skills.store()?;
+    let log = store.log()?;
+    match &options.action {
+        Some(AuditAction::Verify { head, passphrase }) => {
+            let proofs = if *passphrase {
+                Some(check_proofs(&store, output)?)
+            } else {
+                None
+            };
+            verify(&log, head.as_deref(), proofs.as_ref(), output)
+        }
+        None => list(&log, output),
+    }
+}
+
+fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
+    if output.is_json() {
+        output.json(Document::Audit(Audit::new(log, |_| true)))?;
+        return Ok(exit_code(log));
+    }
+    let width = log.records.len().to_string().len();
+    for (record, text) in describe(&log.records) {
+        let head = format!("{:width$}  {}", record.number, record.time);
+        output.field(&paint(DIM, head), &text)?;
+    }
+    let records = pluralize(log.records.len(), "record", "records");
+    output.say(format!("{records}; `--json` shows them whole"));
+    say_newer(log, output);
+    say_damage(log, output);
+    Ok(exit_code(log))
+}
+
+fn exit_code(log: &LogRecords) -> ExitCode {
+    match log.damage {
+        Some(_) => ExitCode::from(EXIT_FAILED),
+        None => ExitCode::SUCCESS,
+    }
+}
+
+/// Says where the log is damaged.
+fn say_damage(log: &LogRecords, output: &mut Output) {
+    if let Some(damage) = &log.damage {
+        let number = pluralize(log.records.len(), "record", "records");
+        output.say(format!(
+            "The log is damaged in line {}: {}; intact before it: {number}",
+            damage.line, damage.reason
+        ));
+    }
+}
+
+/// Says which records this version does not know, and what is unfinished.
+fn say_newer(log: &LogRecords, output: &mut Output) {
+    if let Some(record) = log.unknown() {
+        output.say(format!(
+            "A newer skillfold wrote the log from record {} on; it is only read until this one is updated",
+            record.number
+        ));
+    }
+    if log.incomplete > 0 {
+        let bytes = pluralize(log.incomplete, "byte", "bytes");
+        output.say(format!(
+            "The last line is unfinished ({bytes}): a crash left it, and the next change removes it"
+        ));
+    }
+}
+
+/// Asks for the passphrase, and checks the approvals with it.
+fn check_proofs(store: &Store, output: &mut Output) -> Result<CheckedProofs, Failure> {
+    let Some(passphrase) = ask_secret("Passphrase: ", output)? else {
+        let rule = "The passphrase is asked for at a terminal; run the command in one";
+        return Err(Error::refused("proofs", Refusal::Approval, rule).into());
+    };
+    Ok(store.check_proofs(&passphrase)?)
+}
+
+/// Says which approvals were given with the passphrase.
+fn say_proofs(proofs: &CheckedProofs, output: &mut Output) {
+    let approvals = |number| pluralize(number, "approval", "approvals");
+    let records = |numbers: &[u64]| {
+        let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
+        numbers.join(", ")
+    };
+    output.say(format!(
+        "{} with the passphrase",
+        approvals(proofs.right.len())
+    ));
+    if !proofs.without.is_empty() {
+        output.say(format!(
+            "{} without it: {}",
+            approvals(proofs.without.len()),
+            records(&proofs.without)
+        ));
+    }
+    if proofs.earlier > 0 {
+        output.say(format!(
+            "{} from before it was set, not checked",
+            approvals(proofs.earlier)
+        ));
+    }
+    if !proofs.wrong.is_empty() {
+        output.say(format!(
+            "{} with a proof that the passphrase does not make: {}",
+            approvals(proofs.wrong.len()),
+            records(&proofs.wrong)
+        ));
+    }
+}
+
+fn verify(
+    log: &LogRecords,
+    head: Option<&str>,
+    proofs: Option<&CheckedProofs>,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let number = pluralize(log.records.len(), "record", "records");
+    let is_head = head.is_none_or(|head| log.has_head(head));
+    if output.is_json() {
+        output.json(Document::Audit(Audit::new(log, |_| false)))?;
+    } else if log.damage.is_some() {
+        say_damage(log, output);
+    } else {
+        output.line(&log.head)?;
+        output.say(format!(
+            "{}: {number}, hash chain intact",
+            paint(GOOD, "OK")
+        ));
+        say_newer(log, output);
+    }
+    if let Some(proofs) = proofs {
+        say_proofs(proofs, output);
+    }
+    let is_proved = proofs.is_none_or(|proofs| proofs.wrong.is_empty());
+    if !is_head {
+        output.say("The log has no record with this hash: it is not the log that you knew, or its end was cut off");
+    }
+    if log.damage.is_some() || !is_head || !is_proved {
+        return Ok(ExitCode::from(EXIT_FAILED));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,369 @@
+//! `skillfold doctor`
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+
+use anstyle::Style;
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::{Code, Diagnostic, Entry};
+use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
+use skillfold::{
+    Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
+    settings::SettingFinding,
+};
+use skillfold_setup::Client;
+
+use crate::arguments::{Doctor as Options, Global};
+use crate::commands::show;
+use crate::failure::{EXIT_PROBLEMS, Failure};
+use crate::host;
+use crate::terminal::output::{
+    BAD, BOLD, DIM, GOOD, Output, WARN, format_finding, paint, pluralize, print_findings,
+    severity_style,
+};
+use crate::terminal::table::{Table, cut};
+
+/// Indentation of findings.
+const INDENT: &str = "      ";
+
+/// Maximum columns of a list of ids if there is no terminal.
+const MAX_ID_COLUMNS: usize = 120;
+
+/// Maximum findings of skills that are shown one by one unasked.
+const MAX_UNASKED: usize = 10;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Options,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::host(global)?.discover_lenient().skills;
+    let environment = host::environment(global)?;
+    let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
+    let report = skills.report();
+    let has_error = |root: &RootState| {
+        root.outcome == "missing"
+            || root
+                .findings
+                .iter()
+                .any(|finding| finding.severity == "error")
+    };
+    let mut problems = report.settings.findings.iter();
+    let is_broken = doctor.summary.refused > 0
+        || doctor.roots.iter().any(has_error)
+        || problems.any(SettingFinding::is_fatal);
+    if output.is_json() {
+        output.json(Document::Doctor(doctor))?;
+    } else {
+        print_settings(&report, output)?;
+        print_refused(&skills, options.all, output)?;
+        print_skills(&skills, options.all, output)?;
+        print_roots(&doctor.roots, options.all, output)?;
+        print_hooks(&doctor.hooks, output)?;
+        output.say(summary_text(&doctor.summary));
+        host::say_held(&skills.catalog(), output);
+        host::say_proposals(&skills, output);
+    }
+    Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }))
+}
+
+/// Returns the hooks of the clients that the user has.
+fn hooks(environment: &Environment) -> Vec<HookState> {
+    let heard = Conversations::of_user(environment).map(|conversations| conversations.last_heard());
+    let heard = heard.unwrap_or_default();
+    let clients = Client::ALL.into_iter();
+    let clients = clients.filter(|client| client.has_hooks() && client.is_used(environment));
+    clients
+        .map(|client| {
+            let name = client.name();
+            let is_installed = client.has_hook(environment);
+            HookState::new(name, is_installed, heard.get(name).copied())
+        })
+        .collect()
+}
+
+fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> {
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Hooks"))?;
+    for hook in hooks {
+        let client = &hook.client;
+        let state = match (&hook.last_heard, hook.installed) {
+            (Some(heard), true) => paint(GOOD, format!("last heard {heard}")),
+            (Some(heard), false) => {
+                format!(
+                    "last heard {heard}; not in the configuration, so it was removed or is a plugin's"
+                )
+            }
+            (None, true) if client == "codex" => paint(
+                WARN,
+                "installed, not heard in 30 days; type `/hooks` in Codex to approve it",
+            ),
+            (None, true) => paint(WARN, "installed, not heard in 30 days"),
+            (None, false) => paint(
+                DIM,
+                format!("not installed; `skillfold setup {client} --hook` adds it"),
+            ),
+        };
+        output.line(format!("  {client:12}  {state}"))?;
+    }
+    output.line("")
+}
+
+fn print_settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), Failure> {
+    let mut problems = report.findings().peekable();
+    if problems.peek().is_none() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Settings"))?;
+    for problem in problems {
+        output.line(format!("  {}", problem.origin))?;
+        print_findings([&problem.diagnostic], INDENT, output)?;
+    }
+    output.line("")
+}
+
+fn print_roots(roots: &[RootState], all: bool, output: &mut Output) -> Result<(), Failure> {
+    if let Some(rule) = roots.iter().find_map(|root| root.trusted_by.as_ref()) {
+        output.line(paint(BOLD, "Project"))?;
+        output.line(format!("  trusted by {rule}\n"))?;
+    }
+    output.line(paint(BOLD, "Roots"))?;
+    let is_shown = |root: &&RootState| all || root.outcome != "absent";
+    let shown: Vec<_> = roots.iter().filter(is_shown).collect();
+    let mut table = Table::indented(2);
+    for root in &shown {
+        let (style, state) = root_text(root);
+        table.row([
+            (Style::new(), visible(&root.root).into_owned()),
+            (Style::new(), owner_text(root)),
+            (style, state),
+        ]);
+    }
+    for (root, line) in shown.iter().zip(table.lines(output.columns())) {
+        output.drawing(line)?;
+        if let Some(cache) = &root.memory {
+            output.line(format!("{INDENT}{}", cache_text(cache)))?;
+        }
+        for diagnostic in &root.findings {
+            output.line(format!(
+                "{INDENT}{}[{}]: {}",
+                diagnostic.severity, diagnostic.code, diagnostic.message
+            ))?;
+            output.line(format!(
+                "{INDENT}{}: {}",
+                paint(DIM, "hint"),
+                diagnostic.hint
+            ))?;
+        }
+    }
+    let missing = roots.iter().filter(|root| !is_shown(root));
+    let missing: Vec<_> = missing.map(|root| visible(&root.root)).collect();
+    if !missing.is_empty() {
+        let missing = format!("searched too, but missing: {}", missing.join(", "));
+        output.line(format!("  {}", paint(DIM, missing)))?;
+    }
+    output.line("")
+}
+
+fn owner_text(root: &RootState) -> String {
+    let owner = root.plugin.as_ref().unwrap_or(&root.scope);
+    if root.trusted {
+        owner.clone()
+    } else {
+        format!("{owner}, untrusted")
+    }
+}
+
+fn root_text(root: &RootState) -> (Style, String) {
+    match root.outcome.as_str() {
+        "searched" => (GOOD, count_text(root)),
+        "stale" => (
+            BAD,
+            format!("{}, could not be read whole", count_text(root)),
+        ),
+        "absent" => (DIM, "missing".to_owned()),
+        "same" => {
+            let same = visible(root.same_as.as_deref().unwrap_or_default());
+            (DIM, format!("the same as {same}"))
+        }
+        _ => (BAD, "missing".to_owned()),
+    }
+}
+
+/// Describes how a root's cache was used.
+fn cache_text(cache: &RootCacheState) -> String {
+    let counts = format!("{} cached, {} read", cache.kept, cache.read);
+    let file = visible(&cache.file);
+    match (&cache.problem, cache.written) {
+        (Some(problem), _) => paint(
+            WARN,
+            format!("{counts}; nothing is missing, but: {}", visible(problem)),
+        ),
+        (None, true) => paint(DIM, format!("{counts}; written to {file}")),
+        (None, false) => paint(DIM, format!("{counts}; kept in {file}")),
+    }
+}
+
+fn count_text(root: &RootState) -> String {
+    let skills = pluralize(root.skills, "skill", "skills");
+    match root.refused {
+        0 => skills,
+        number => format!(
+            "{skills}, {}",
+            pluralize(number, "invalid SKILL.md", "invalid SKILL.md files")
+        ),
+    }
+}
+
+/// Prints the skills that something is wrong with; all skills if asked.
+fn print_skills(skills: &Skills, all: bool, output: &mut Output) -> Result<(), Failure> {
+    let catalog = skills.catalog();
+    let has_problem = |entry: &Entry<'_>| {
+        entry.status() != Status::Active
+            || !findings(entry).is_empty()
+            || entry.instructions_only_reason().is_some()
+    };
+    let shown = catalog.entries().filter(|entry| all || has_problem(entry));
+    let shown: Vec<_> = shown.collect();
+    if shown.is_empty() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Skills"))?;
+    let number: usize = shown.iter().map(|entry| findings(entry).len()).sum();
+    if all || number <= MAX_UNASKED {
+        print_each(&shown, output)?;
+    } else {
+        print_kinds(&shown, output)?;
+    }
+    output.line("")
+}
+
+fn findings(entry: &Entry<'_>) -> Vec<Diagnostic> {
+    let diagnostics = entry.skill().diagnostics.iter().cloned();
+    diagnostics.chain(entry.notes()).collect()
+}
+
+fn print_each(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::indented(2);
+    for entry in entries {
+        let (style, state) = state_text(entry);
+        let id = visible(entry.id()).into_owned();
+        table.row([(Style::new(), id), (style, state)]);
+    }
+    for (entry, line) in entries.iter().zip(table.lines(output.columns())) {
+        output.drawing(line)?;
+        print_findings(&findings(entry), INDENT, output)?;
+        if let Some(why) = entry.instructions_only_reason() {
+            let what = paint(DIM, "over MCP by tools only");
+            output.line(format!("{INDENT}{what}: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints each kind of finding once, with the skills that have it.
+fn print_kinds(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+    let mut kinds: BTreeMap<(Reverse<Severity>, Code), BTreeSet<&str>> = BTreeMap::new();
+    let mut by_tools = BTreeSet::new();
+    for entry in entries {
+        for finding in findings(entry) {
+            let kind = (Reverse(finding.severity), finding.code);
+            kinds.entry(kind).or_default().insert(entry.id());
+        }
+        if entry.instructions_only_reason().is_some() {
+            by_tools.insert(entry.id());
+        }
+    }
+    let mut print = |head: String, ids: &BTreeSet<&str>| {
+        output.line(format!("  {head}"))?;
+        let number = pluralize(ids.len(), "skill", "skills");
+        let ids: Vec<_> = ids.iter().map(|id| visible(id)).collect();
+        let ids = format!("{number}: {}", ids.join(", "));
+        let columns = output.columns().unwrap_or(MAX_ID_COLUMNS);
+        let ids = cut(&ids, columns.saturating_sub(INDENT.len()));
+        output.line(format!("{INDENT}{}", paint(DIM, ids)))
+    };
+    for ((Reverse(severity), code), ids) in &kinds {
+        let head = paint(severity_style(*severity), format!("{severity}[{code}]"));
+        print(format!("{head}: {}", code.description()), ids)?;
+    }
+    if !by_tools.is_empty() {
+        print("over MCP by tools only".to_owned(), &by_tools)?;
+    }
+    output.line("  `skillfold show ID` explains those of one skill, `doctor --all` all")
+}
+
+/// Describes how a skill was read, and its status.
+fn state_text(entry: &Entry<'_>) -> (Style, String) {
+    let read = if entry.skill().repaired {
+        "repaired"
+    } else {
+        "parsed"
+    };
+    let style = match entry.status() {
+        Status::Active => GOOD,
+        _ => WARN,
+    };
+    let status = show::status_text(entry);
+    (style, format!("found, {read}, {status}"))
+}
+
+fn print_refused(skills: &Skills, all: bool, output: &mut Output) -> Result<(), Failure> {
+    let catalog = skills.catalog();
+    let refused = catalog.refused();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Broken"))?;
+    let most = if all { usize::MAX } else { MAX_UNASKED };
+    let mut last_hint = "";
+    for refused in refused.iter().take(most) {
+        let root = catalog.roots()[refused.source].label();
+        let folder = refused.folder.to_string();
+        let path = format!("{}/{}", visible(root), visible(&folder));
+        output.line(format!("  {path}  {}", paint(BAD, "found, refused")))?;
+        for finding in &refused.diagnostics {
+            output.line(format!("{INDENT}{}", format_finding(finding)))?;
+            // Many have the same mistake.
+            if finding.hint() != last_hint {
+                let hint = paint(DIM, "hint");
+                output.line(format!("{INDENT}{hint}: {}", finding.hint()))?;
+                last_hint = finding.hint();
+            }
+        }
+    }
+    if refused.len() > most {
+        output.line(format!(
+            "  {} more; `--all` shows them",
+            refused.len() - most
+        ))?;
+    }
+    output.line("")
+}
+
+fn summary_text(summary: &DoctorSummary) -> String {
+    let parts = [
+        (summary.parsed, "parsed"),
+        (summary.repaired, "repaired"),
+        (summary.active, "active"),
+        (summary.shadowed, "shadowed"),
+        (summary.incompatible, "incompatible"),
+        (summary.disabled, "disabled"),
+        (summary.held, "held"),
+        (summary.untrusted, "untrusted"),
+        (summary.refused, "refused"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    match summary.found {
+        0 => "No skills found. `skillfold new NAME` creates one".to_owned(),
+        found => format!("{found} found: {}", parts.join(", ")),
+    }
+}

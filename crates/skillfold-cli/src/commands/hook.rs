@@ -1,0 +1,153 @@
+//! `skillfold hook`
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::{self, ExitCode, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
+use skillfold::{Skills, conversation::Conversations};
+use skillfold_hook::{AnswerClaim, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES};
+
+use crate::arguments::{self, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::output::Output;
+use crate::trace;
+
+/// The log of hooks, in the user's state folder.
+pub(crate) const LOG_FILE: &str = "hook.jsonl";
+
+/// How long a client waits at most for an answer. Clients wait longer, but a person is waiting too.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// How long to wait beyond that for an answer that is being recorded: what the conversation is given must be delivered.
+const RECORDING: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(
+    global: &Global,
+    options: &arguments::Hook,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    if options.build_index {
+        return build_index(global);
+    }
+    let (global, client) = (global.clone(), options.client);
+    let (sender, answer) = mpsc::channel();
+    let claim = AnswerClaim::default();
+    let claimed = claim.clone();
+    // A client may never close stdin, and a disk may never answer.
+    let worker = thread::Builder::new().name("skillfold-hook".to_owned());
+    worker.spawn(move || sender.send(answer_event(&global, client, claimed)))?;
+    let received = match answer.recv_timeout(DEADLINE) {
+        Err(RecvTimeoutError::Timeout) if !claim.give_up() => answer.recv_timeout(RECORDING),
+        received => received,
+    };
+    let answer = match received {
+        Ok(answer) => Some(answer?),
+        Err(RecvTimeoutError::Timeout) => {
+            output.say("The hook took too long and adds nothing");
+            None
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            output.say("The hook failed because of a fault of its own and adds nothing");
+            None
+        }
+    };
+    let Some(answer) = answer else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(problem) = answer.problem {
+        output.say(format!(
+            "What the conversation has cannot be remembered, so no instructions are given: {}",
+            visible(&problem.with_cause())
+        ));
+    }
+    if let Some(answer) = answer.text {
+        output.skill_text(answer.as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads an event, and returns the answer.
+fn answer_event(
+    global: &Global,
+    client: Option<HookClient>,
+    claim: AnswerClaim,
+) -> Result<HookAnswer, Failure> {
+    let mut bytes = Vec::new();
+    let limit = MAX_EVENT_BYTES as u64 + 1;
+    io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+    let environment = host::environment(global)?;
+    let event = Some(bytes).filter(|bytes| bytes.len() <= MAX_EVENT_BYTES);
+    let Some(event) = event.and_then(|bytes| HookEvent::parse(&bytes, client, &environment)) else {
+        let why = "Expected a JSON object of at most 8 MiB; the hook adds nothing";
+        return Err(Error::invalid("the event", why).into());
+    };
+    let mut global = global.clone();
+    if let Some(directory) = event
+        .directory
+        .as_deref()
+        .filter(|folder| global.directory == Path::new(".") && folder.is_dir())
+    {
+        global.directory = directory.to_owned();
+    }
+    let environment = host::environment(&global).unwrap_or(environment);
+    let hook = Hook::new(Conversations::of_user(&environment)).with_claim(claim);
+    let state_folder = environment.state_folder();
+    let mut found = None;
+    let skills = || -> Result<Skills, Failure> {
+        let skills = host::host(&global)?.for_one_request().discover()?.skills;
+        found = Some(skills.clone());
+        if skills.report().settings.hook_log.value
+            && let Some(folder) = state_folder
+        {
+            trace::append_to(&folder, LOG_FILE);
+        }
+        Ok(skills)
+    };
+    #[expect(clippy::disallowed_methods, reason = "the command reads the clock")]
+    let now = SystemTime::now();
+    let answer = hook.answer(&event, now, skills)?;
+    let is_incomplete = |skills: &Skills| !skills.is_search_prepared();
+    if found.as_ref().is_some_and(is_incomplete) {
+        // Without the index, the next prompt searches the metadata again. It is no reason to lose the answer.
+        drop(start_building_index(environment.directory()));
+    }
+    Ok(answer)
+}
+
+/// Builds the index in a process of its own, which goes on when this one has answered.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it starts this program again, and runs nothing of a skill"
+)]
+fn start_building_index(directory: &Path) -> io::Result<()> {
+    let program = std::env::current_exe()?;
+    let mut builder = process::Command::new(program);
+    builder
+        .args(std::env::args_os().skip(1))
+        .args(["--build-index", "-C"])
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut builder, 0);
+    builder.spawn().map(drop)
+}
+
+/// Builds the index of the skills.
+fn build_index(global: &Global) -> Result<ExitCode, Failure> {
+    let environment = host::environment(global)?;
+    let discover = || -> Result<Skills, Failure> {
+        Ok(host::host(global)?.for_one_request().discover()?.skills)
+    };
+    if let Some(cache) = environment.cache_folder() {
+        skillfold_hook::build_index(&cache, discover)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

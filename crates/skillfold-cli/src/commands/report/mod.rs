@@ -1,0 +1,88 @@
+//! `skillfold report`
+
+mod html;
+
+mod facts;
+
+mod skill_lists;
+
+mod sections;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use skillfold::view::{Document, WrittenFile};
+use skillfold::{
+    author::{Overwrite, write_generated},
+    reports::{PeriodLength, Stats},
+};
+
+use crate::arguments::{Global, ReportPage};
+use crate::commands::report::facts::Facts;
+use crate::commands::report::sections::{MARK, render};
+use crate::commands::stats;
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::output::{Output, display_path, pluralize};
+
+/// The file name that stands for stdout.
+const STDOUT: &str = "-";
+
+pub(crate) fn run(
+    global: &Global,
+    options: &ReportPage,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let is_stdout = options.file.as_os_str() == STDOUT;
+    if is_stdout && output.is_json() {
+        let message = "`--json` prints the path of the file; name a file, or leave it out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let skills = host::skills(global, output)?;
+    let log = read_log(global, options)?;
+    let environment = host::environment(global)?;
+    let (directory, catalog) = (environment.directory(), skills.catalog());
+    let facts = Facts::gather(&skills, &catalog, folder_name(directory), log)?;
+    let page = render(&facts);
+    if is_stdout {
+        output.text(&page)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = directory.join(&options.file);
+    let overwrite = if options.force {
+        Overwrite::Any
+    } else {
+        Overwrite::Generated
+    };
+    write_generated(&path, &page, MARK, overwrite)?;
+    if output.is_json() {
+        output.json(Document::Written(WrittenFile::new(&path)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Relative to the working folder; absolute if `-C` names another one.
+    let is_here = global.directory == Path::new(".");
+    output.line(display_path(if is_here { &options.file } else { &path }))?;
+    let shown = pluralize(catalog.len(), "skill", "skills");
+    output.say(format!("{shown}; open the file in a browser"));
+    host::say_search_problem(&skills, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the log that was named, or that of the hook if it is kept.
+fn read_log(global: &Global, options: &ReportPage) -> Result<Option<(PathBuf, Stats)>, Failure> {
+    let log = match &options.log {
+        Some(log) => Some(log.clone()),
+        None => stats::hook_log(global).ok(),
+    };
+    let Some(log) = log else {
+        return Ok(None);
+    };
+    let stats = stats::read(global, &log, PeriodLength::Day)?;
+    Ok(Some((log, stats)))
+}
+
+/// Returns the name of a folder without the path to it: a page may be shown to others.
+fn folder_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
+}

@@ -1,0 +1,162 @@
+//! `skillfold run`
+
+use std::io::{self, IsTerminal, Read as _};
+use std::process::ExitCode;
+
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
+use skillfold::core::name::ResourcePath;
+use skillfold::run::{End, RunLimits, Stream, layers};
+use skillfold::scripts::{RunnableSkill, ScriptError};
+use skillfold::view::{Document, RunView, ScriptList};
+
+use crate::arguments::{Global, RunScript};
+use crate::commands::allow;
+use crate::failure::{EXIT_FAILED, Failure};
+use crate::host;
+use crate::terminal::output::{DIM, GOOD, Output, WARN, paint, printable};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &RunScript,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let Some(id) = &options.id else {
+        return show_box(output);
+    };
+    let skills = host::skills(global, output)?;
+    let mut skill = skills.runnable(id)?;
+    if options.prepare {
+        allow::prepare(&skills, &skill, output)?;
+        if !output.is_json() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        skill = skills.runnable(id)?;
+    }
+    let Some(script) = &options.script else {
+        return list(&skill, output);
+    };
+    let path: ResourcePath = script
+        .parse()
+        .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+    // Before the user is asked.
+    skill.check_script(&path).map_err(ScriptError::from)?;
+    if options.usage {
+        return usage(&skill, &path, output);
+    }
+    if skill.allowed().is_none() {
+        allow::allow(&skills, &skill, output)?;
+        skill = skills.runnable(id)?;
+    }
+    let missing = skill.missing_packages(&path);
+    if !missing.is_empty() {
+        let (packages, id) = (missing.join(", "), visible(id));
+        output.say(format!(
+            "Packages of the script are not installed: {}; `skillfold run {id} --prepare` installs them",
+            visible(&packages)
+        ));
+    }
+    let input = if options.stdin {
+        read_stdin()?
+    } else {
+        Vec::new()
+    };
+    let is_json = output.is_json();
+    output.finish()?;
+    let run = skill.run(&path)?.with_arguments(options.arguments.clone());
+    let run = run.with_input(input).with_observer(|stream, bytes| {
+        if is_json {
+            return;
+        }
+        // Whoever reads it has gone; the script ends by itself or by its limits.
+        let _ = match stream {
+            Stream::Stdout => write(io::stdout().lock(), bytes),
+            _ => write(io::stderr().lock(), bytes),
+        };
+    });
+    let outcome = run.run().map_err(ScriptError::from)?;
+    if is_json {
+        output.json(Document::Run(RunView::script(id, script, &outcome)))?;
+    }
+    Ok(match outcome.end {
+        End::Exited(code) => ExitCode::from(u8::try_from(code).unwrap_or(EXIT_FAILED)),
+        end => {
+            output.say(format!("The script was ended: {}", end.code()));
+            ExitCode::from(EXIT_FAILED)
+        }
+    })
+}
+
+/// Writes a script's output as it is, or without what would steer a terminal.
+fn write(mut stream: impl io::Write + IsTerminal, bytes: &[u8]) -> io::Result<()> {
+    if stream.is_terminal() {
+        let text = String::from_utf8_lossy(bytes);
+        stream.write_all(printable(&text).as_bytes())?;
+        return stream.flush();
+    }
+    stream.write_all(bytes)?;
+    stream.flush()
+}
+
+fn read_stdin() -> Result<Vec<u8>, Failure> {
+    let limit = RunLimits::default().input_bytes as u64;
+    let mut bytes = Vec::new();
+    // One byte more, so that the run refuses what is too long instead of cutting it.
+    let mut input = io::stdin().lock().take(limit + 1);
+    input
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::read("standard input", error))?;
+    Ok(bytes)
+}
+
+fn usage(
+    skill: &RunnableSkill,
+    path: &ResourcePath,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let help = skill.help(path).map_err(ScriptError::from)?;
+    match help.text().trim_end() {
+        "" => output.say("It does not say how it is used"),
+        text => output.line(printable(text))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(skill: &RunnableSkill, output: &mut Output) -> Result<ExitCode, Failure> {
+    if output.is_json() {
+        output.json(Document::Scripts(ScriptList::new(skill)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let id = visible(skill.id());
+    let listed = skill.scripts();
+    if listed.scripts.is_empty() && listed.unusable.is_empty() && skill.toolsets().is_empty() {
+        output.say(format!("`{id}` has no scripts and no tools to run"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    allow::show(skill, output)?;
+    match skill.allowed() {
+        Some(_) => output.say(format!(
+            "{}: `skillfold run {id} SCRIPT`",
+            paint(GOOD, "Allowed")
+        )),
+        None => output.say(format!("Not allowed yet: `skillfold allow {id}`")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows the layers of the box.
+fn show_box(output: &mut Output) -> Result<ExitCode, Failure> {
+    for state in layers().layers {
+        let text = match &state.missing {
+            None => paint(GOOD, "there"),
+            Some(why) if state.layer.is_required() => paint(WARN, format!("missing: {why}")),
+            Some(why) => paint(DIM, format!("missing, not required: {why}")),
+        };
+        output.line(format!("{:12}  {text}", state.layer.as_str()))?;
+    }
+    if !layers().is_whole() {
+        output
+            .say("Scripts are refused; the setting `box_without` accepts that layers are missing");
+    }
+    Ok(ExitCode::SUCCESS)
+}

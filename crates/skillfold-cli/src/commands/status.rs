@@ -1,0 +1,206 @@
+//! `skillfold` alone: where the user stands, and what to do next.
+
+use std::process::ExitCode;
+
+use anstyle::Style;
+use skillfold::core::ContextLifetime;
+use skillfold::core::catalog::Status;
+use skillfold::view::{Doctor, DoctorSummary, Document};
+use skillfold::{Environment, Skills, settings::SettingFinding};
+use skillfold_setup::Client;
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::output::{BAD, BOLD, DIM, Output, display_path, paint, pluralize};
+use crate::terminal::table::Table;
+
+/// Maximum next steps shown.
+const MAX_STEPS: usize = 4;
+
+pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+    let environment = host::environment(global)?;
+    let skills = host::host(global)?.discover_lenient().skills;
+    let doctor = Doctor::new(&skills);
+    if output.is_json() {
+        output.json(Document::Doctor(doctor))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let clients = clients(&environment);
+    let report = skills.report();
+    let mut problems = report.settings.findings.iter();
+    let is_broken = problems.any(SettingFinding::is_fatal);
+    if is_broken {
+        let text = "cannot be followed, and most commands stop; `skillfold doctor` says why";
+        output.field(&paint(BAD, "Settings"), text)?;
+    }
+    let mut rows = vec![
+        ("Skills", skills_text(&skills, &doctor.summary)),
+        ("Project", project_text(&environment, &skills, &doctor)),
+        ("Clients", clients_text(&clients)),
+    ];
+    let waiting = skills
+        .waiting_proposals()
+        .map_or(0, |waiting| waiting.len());
+    if waiting > 0 {
+        let text = pluralize(waiting, "proposal waits", "proposals wait");
+        rows.push(("Review", format!("{text} for your decision")));
+    }
+    if doctor.summary.active > 0 {
+        rows.push(("Cost", cost_text(&skills)));
+    }
+    for (name, text) in rows {
+        output.field(&paint(BOLD, format!("{name:7}")), &text)?;
+    }
+    output.line("")?;
+    let mut table = Table::indented(2);
+    for (command, what) in next_steps(&doctor.summary, waiting, is_broken, &clients) {
+        table.row([
+            (Style::new(), format!("skillfold {command}")),
+            (DIM, what.to_owned()),
+        ]);
+    }
+    output.line(paint(BOLD, "Next"))?;
+    output.table(&table)?;
+    output.say(paint(DIM, "`skillfold help` lists all commands"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn skills_text(skills: &Skills, summary: &DoctorSummary) -> String {
+    if summary.found == 0 {
+        return "none yet".to_owned();
+    }
+    let catalog = skills.catalog();
+    let active = catalog.entries();
+    let active = active.filter(|entry| entry.status() == Status::Active);
+    let for_models = active.filter(skillfold::core::Entry::is_for_models).count();
+    let counts = [
+        (summary.active - for_models, "for people only"),
+        (summary.untrusted, "untrusted"),
+        (summary.held, "held"),
+        (summary.disabled, "disabled"),
+        (summary.incompatible, "incompatible"),
+        (summary.shadowed, "shadowed"),
+        (summary.repaired, "repaired"),
+        (summary.refused, "broken"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let parts = counts.map(|(count, what)| format!("{count} {what}"));
+    let first = format!("{for_models} of {} for models", summary.found);
+    let parts: Vec<_> = std::iter::once(first).chain(parts).collect();
+    parts.join(", ")
+}
+
+fn project_text(environment: &Environment, skills: &Skills, doctor: &Doctor) -> String {
+    let folder = display_path(environment.project());
+    let roots = doctor.roots.iter().filter(|root| root.scope == "project");
+    let number: usize = roots.map(|root| root.skills).sum();
+    let report = skills.report();
+    let is_trusted = report.roots.iter().any(|root| root.trusted_by.is_some());
+    let state = match (number, is_trusted) {
+        (0, _) => "no skills of its own".to_owned(),
+        (number, true) => format!("trusted, {}", pluralize(number, "skill", "skills")),
+        (number, false) => {
+            let skills = pluralize(number, "skill is", "skills are");
+            format!("not trusted: its {skills} not given to models")
+        }
+    };
+    format!("{folder}: {state}")
+}
+
+/// What is set up in a client that the user has.
+struct ClientState {
+    client: Client,
+    has_server: bool,
+    has_hook: bool,
+}
+
+fn clients(environment: &Environment) -> Vec<ClientState> {
+    let clients = Client::ALL.into_iter();
+    let used = clients.filter(|client| client.is_used(environment));
+    used.map(|client| ClientState {
+        client,
+        has_server: client.has_server(environment),
+        has_hook: client.has_hook(environment),
+    })
+    .collect()
+}
+
+fn clients_text(clients: &[ClientState]) -> String {
+    let text = |state: &ClientState| {
+        let what = match (state.has_server, state.has_hook) {
+            (true, true) => "server and hook",
+            (true, false) => "server",
+            (false, true) => "hook",
+            (false, false) => "not set up",
+        };
+        format!("{}: {what}", state.client.title())
+    };
+    let clients: Vec<_> = clients.iter().map(text).collect();
+    if clients.is_empty() {
+        return "none found".to_owned();
+    }
+    clients.join("; ")
+}
+
+/// Returns what a model is told about the skills before any request, beside a plain list of them.
+fn cost_text(skills: &Skills) -> String {
+    let policy = skills.report().settings.policy();
+    let mut session = skills.session(policy, ContextLifetime::History);
+    let (listing, plain) = (session.listing(), session.plain_list_tokens());
+    let listed = format!("{} tokens for the list of skills", listing.tokens);
+    if plain > listing.tokens {
+        format!("{listed}; all full descriptions have {plain}")
+    } else {
+        listed
+    }
+}
+
+fn next_steps(
+    summary: &DoctorSummary,
+    waiting: usize,
+    is_broken: bool,
+    clients: &[ClientState],
+) -> Vec<(&'static str, &'static str)> {
+    let is_missing = |state: &ClientState| !state.has_server && !state.has_hook;
+    let steps = [
+        (
+            summary.untrusted > 0,
+            "trust",
+            "look at the project's skills, and let models have them",
+        ),
+        (
+            summary.held > 0,
+            "accept",
+            "look at new skills, and let models have them",
+        ),
+        (waiting > 0, "review", "see what agents propose, and decide"),
+        (
+            is_broken || summary.refused > 0,
+            "doctor",
+            "see what is broken, and how to mend it",
+        ),
+        (
+            summary.repaired > 0,
+            "check",
+            "see mistakes that make other clients drop a skill",
+        ),
+        (
+            clients.iter().any(is_missing),
+            "setup",
+            "put it into your clients",
+        ),
+        (summary.found == 0, "new NAME", "write a skill"),
+        (
+            summary.active > 0,
+            "why \"REQUEST\"",
+            "see which skill a request brings, and why",
+        ),
+        (true, "list", "see all skills"),
+    ];
+    let steps = steps.into_iter().filter(|(is_due, ..)| *is_due);
+    steps
+        .map(|(_, command, what)| (command, what))
+        .take(MAX_STEPS)
+        .collect()
+}

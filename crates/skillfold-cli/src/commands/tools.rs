@@ -1,0 +1,56 @@
+//! `skillfold tools`
+
+use std::process::ExitCode;
+
+use anstyle::Style;
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
+use skillfold::view::{Document, RunView, ScriptList, SkillToolView};
+
+use crate::arguments::{Global, Tools};
+use crate::failure::{EXIT_FAILED, Failure};
+use crate::host;
+use crate::terminal::output::{BOLD, DIM, Output, pluralize};
+use crate::terminal::table::Table;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Tools,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let skill = skills.runnable(&options.id)?;
+    let Some(tool) = &options.tool else {
+        if output.is_json() {
+            output.json(Document::Scripts(ScriptList::new(&skill)))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let allowed = skill.check_allowed()?;
+        let mut table = Table::default();
+        for tool in &allowed.tools {
+            let view = SkillToolView::new(skill.id(), tool);
+            table.row([
+                (BOLD, visible(&view.name).into_owned()),
+                (DIM, view.model_name),
+                (Style::new(), visible(&view.description).into_owned()),
+            ]);
+        }
+        output.table(&table)?;
+        output.say(pluralize(allowed.tools.len(), "tool", "tools"));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let arguments = serde_json::from_str(&options.arguments)
+        .map_err(|error| Error::invalid("JSON", error.to_string()))?;
+    let answer = skills.call_skill_tool(&skill, tool, &arguments)?;
+    if output.is_json() {
+        let view = RunView::tool(skill.id(), tool, &answer);
+        output.json(Document::Run(view))?;
+    } else {
+        output.line(answer.output.trim_end_matches('\n'))?;
+    }
+    Ok(if answer.is_error {
+        ExitCode::from(EXIT_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}

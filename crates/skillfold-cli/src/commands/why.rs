@@ -1,0 +1,381 @@
+//! `skillfold why`
+
+use std::process::ExitCode;
+
+use skillfold::core::diagnostic::visible;
+use skillfold::core::explain::UnmatchedReason;
+use skillfold::core::text::ellipsize;
+use skillfold::core::{ContextLifetime, Error};
+use skillfold::store::PendingProposal;
+use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
+use skillfold::{
+    Skills,
+    reports::{HookPrompt, HookPromptSkill},
+};
+
+use crate::arguments::{self, Global};
+use crate::commands::stats;
+use crate::failure::Failure;
+use crate::host;
+use crate::terminal::ask::ask_line;
+use crate::terminal::choose;
+use crate::terminal::output::{BOLD, DIM, Output, paint, pluralize};
+
+/// Maximum triggers of a skill shown.
+const MAX_TRIGGERS: usize = 5;
+
+/// Maximum skills shown that were nearest to being chosen.
+const MAX_NEAREST: usize = 3;
+
+/// Maximum matching skills shown.
+const MAX_MATCHES: usize = 20;
+
+/// Maximum characters of a quote.
+const MAX_QUOTE_CHARS: usize = 60;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &arguments::Why,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    if let Some(number) = options.last {
+        return show_last(global, number.get().into(), options.numbers, output);
+    }
+    let skills = host::skills(global, output)?;
+    let policy = skills.report().settings.policy();
+    let mut session = skills.session(policy, ContextLifetime::History);
+    // As for a model: a skill that is already listed is not announced again.
+    session.listing();
+    let (mut ids, mut absent) = (Vec::new(), Vec::new());
+    for named in &options.skill {
+        if is_proposed(&skills, named) {
+            absent.push(Unmatched::absent(named, UnmatchedReason::Proposed));
+            continue;
+        }
+        let named = Some(&**named).filter(|id| !id.is_empty());
+        ids.push(choose::skill_id(named, &skills.catalog(), output)?);
+    }
+    let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
+    let request = if let Some(request) = &options.request {
+        request.clone()
+    } else {
+        ask_line("For which request? ", output).ok_or(Failure::Interrupted)?
+    };
+    let request = &*request;
+    let mut explanation = session.why(request, &ids)?;
+    if explanation.turn.decisions.is_empty() && options.skill.is_empty() {
+        // Nothing was chosen: say how far the nearest skills were from it.
+        let nearest = skills.search(request, MAX_NEAREST);
+        let ids: Vec<_> = nearest.hits.iter().map(|hit| &*hit.id).collect();
+        explanation = session.why(request, &ids)?;
+    }
+    let mut why = Why::new(request, session.policy(), &explanation);
+    why.unmatched.extend(absent);
+    if output.is_json() {
+        output.json(Document::Why(Box::new(why)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&why, options.skill.is_empty(), options.numbers, output)?;
+    host::say_search_problem(&skills, output);
+    host::say_withheld(&skills.catalog(), output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether there is no such skill, but an agent has proposed it.
+fn is_proposed(skills: &Skills, id: &str) -> bool {
+    let is_meant =
+        |waiting: &PendingProposal| waiting.proposal.base.is_none() && waiting.proposal.skill == id;
+    let waiting = || skills.waiting_proposals().unwrap_or_default();
+    skills.catalog().get(id).is_none() && waiting().iter().any(is_meant)
+}
+
+fn print(why: &Why, is_unasked: bool, numbers: bool, output: &mut Output) -> Result<(), Failure> {
+    if why.matched.is_empty() {
+        output.line(no_match_text(why, is_unasked && !why.unmatched.is_empty()))?;
+    }
+    for matched in why.matched.iter().take(MAX_MATCHES) {
+        output.line(match_text(matched, numbers))?;
+    }
+    let more = why.matched.len().saturating_sub(MAX_MATCHES);
+    if more > 0 {
+        let more = pluralize(more, "more skill matches", "more skills match");
+        output.line(format!("{more}; `--json` has them all"))?;
+    }
+    for unmatched in &why.unmatched {
+        if is_unasked {
+            let distance = distance_text(unmatched).unwrap_or_else(|| unmatched.message.clone());
+            output.line(format!("-  {}\n   {distance}", visible(&unmatched.id)))?;
+        } else {
+            print_unmatched(unmatched, output)?;
+        }
+    }
+    say_unread(why.unread, why.unread_by_patterns, output);
+    let tier = match &*why.matched {
+        [] => String::new(),
+        _ => format!("tier {}, ", why.tier),
+    };
+    output.say(paint(
+        DIM,
+        format!(
+            "{} mode, {tier}{} tokens ({})",
+            why.mode, why.added_tokens, why.counted_by
+        ),
+    ));
+    Ok(())
+}
+
+/// Prints which bytes of a request were skipped.
+pub(crate) fn say_unread(
+    unread: Option<Bytes>,
+    unread_by_patterns: Option<Bytes>,
+    output: &mut Output,
+) {
+    let parts = [(unread, "matching"), (unread_by_patterns, "patterns")];
+    for (unread, who) in parts {
+        if let Some(Bytes { start, end, .. }) = unread {
+            output.say(format!(
+                "{who} skipped bytes {start} to {end} of the request: it is too long"
+            ));
+        }
+    }
+}
+
+/// Returns that no skill is chosen, with a hint.
+fn no_match_text(why: &Why, is_unasked: bool) -> &'static str {
+    if why.mode == "catalog" {
+        "no skill is chosen: the mode `catalog` gives no instructions unasked"
+    } else if is_unasked {
+        "no skill is chosen; `--skill ID` says why one is not. The nearest:"
+    } else {
+        "no skill is chosen"
+    }
+}
+
+/// Returns the text for a matching skill.
+fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
+    let decision = &matched.decision;
+    let how = match (decision.signal.as_str(), decision.confidence) {
+        ("mention", _) => "the request names it".to_owned(),
+        ("phrase", _) => "a trigger phrase matches".to_owned(),
+        ("search", Some(confidence)) => {
+            format!("search finds it: {}", likelihood(confidence, numbers))
+        }
+        _ => "a trigger matches".to_owned(),
+    };
+    let location = match (&matched.quote, matched.place) {
+        (Some(text), Some(location)) => format!(
+            ": `{}` at bytes {} to {}",
+            quote(text),
+            location.start,
+            location.end
+        ),
+        _ => String::new(),
+    };
+    // A trigger with the same text as the match is not repeated.
+    let is_same = matched
+        .quote
+        .as_ref()
+        .is_some_and(|quote| quote.to_lowercase() == decision.evidence.to_lowercase());
+    let evidence = if is_same || decision.evidence.is_empty() {
+        String::new()
+    } else {
+        format!(" (by `{}`)", quote(&decision.evidence))
+    };
+    let what = match decision.outcome.as_str() {
+        "given" => "its instructions are given",
+        "no_room" => "its instructions do not fit the budget; it gets a line",
+        "later" => "others come first; it gets a line",
+        "suggested" => "suggested in a line",
+        "failed" => "its instructions cannot be loaded",
+        other => other,
+    };
+    let tokens = match decision.tokens {
+        None => String::new(),
+        Some(tokens) if decision.outcome == "given" => format!(", {}", token_count(tokens)),
+        Some(tokens) => format!("; its instructions have {}", token_count(tokens)),
+    };
+    format!(
+        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{tokens}",
+        matched.rank,
+        visible(&decision.id),
+        matched.tier
+    )
+}
+
+fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Failure> {
+    output.line(format!(
+        "-  {}\n   {}\n   hint: {}",
+        visible(&unmatched.id),
+        unmatched.message,
+        unmatched.hint
+    ))?;
+    if let Some(distance) = distance_text(unmatched) {
+        output.line(format!("   {distance}"))?;
+    }
+    for trigger in unmatched.triggers.iter().take(MAX_TRIGGERS) {
+        output.line(format!("   {}", near_text(trigger)))?;
+    }
+    let more = unmatched.triggers.len().saturating_sub(MAX_TRIGGERS) + unmatched.more_triggers;
+    if more > 0 {
+        output.line(format!(
+            "   {}",
+            pluralize(more, "more trigger", "more triggers")
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns how far a skill was from being chosen by search, and which words would do.
+fn distance_text(unmatched: &Unmatched) -> Option<String> {
+    let needed = unmatched.needed?;
+    let percent = |share: f32| format!("{:.0} %", share * 100.0);
+    let found = match unmatched.confidence {
+        Some(confidence) => {
+            format!(
+                "{} ({})",
+                percent(confidence),
+                likelihood(confidence, false)
+            )
+        }
+        None => "not found".to_owned(),
+    };
+    let enough = unmatched.enough_words.iter();
+    let enough: Vec<_> = enough.map(|word| format!("`{}`", quote(word))).collect();
+    let words = match &*enough {
+        [] => "its name in the request would select it".to_owned(),
+        [word] => format!("{word} in the request would select it"),
+        [words @ .., last] => {
+            let words = words.join(", ");
+            format!("{words} and {last} in the request would select it")
+        }
+    };
+    Some(format!(
+        "by search: {found}, needs {}; {words}",
+        percent(needed)
+    ))
+}
+
+/// Returns how close a request comes to a trigger.
+fn near_text(near: &NearTrigger) -> String {
+    let trigger = quote(&near.trigger);
+    let words = |words: &[String]| {
+        let words = words.iter().map(|word| format!("`{}`", quote(word)));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    match near.kind.as_str() {
+        "pattern" => format!("pattern `{trigger}`: does not match"),
+        "bad_pattern" => format!("pattern `{trigger}`: not valid; see `skillfold doctor`"),
+        "unused_pattern" => {
+            format!("pattern `{trigger}`: ignored, the skill has too many patterns")
+        }
+        _ if near.found.is_empty() => format!("trigger `{trigger}`: not in the request"),
+        _ if near.missing.is_empty() => {
+            format!("trigger `{trigger}`: its words are in the request, but not as a phrase")
+        }
+        _ => format!(
+            "trigger `{trigger}`: {} found, {} missing",
+            words(&near.found),
+            words(&near.missing)
+        ),
+    }
+}
+
+/// Shows what the hook did for the last prompts.
+fn show_last(
+    global: &Global,
+    number: usize,
+    numbers: bool,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let path = stats::hook_log(global)?;
+    let prompts = HookPrompt::read_last(stats::open(&path, &path)?, number)
+        .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+    if output.is_json() {
+        output.json(Document::HookPrompts(HookPrompts::new(prompts)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if prompts.is_empty() {
+        output.say("The hook has heard no prompt since its log is on");
+    }
+    for prompt in &prompts {
+        let conversation = prompt.conversation.as_deref();
+        let conversation = visible(conversation.unwrap_or("without a name"));
+        let head = format!(
+            "{}  {}  conversation {conversation}",
+            visible(&prompt.time),
+            visible(&prompt.client)
+        );
+        output.line(paint(BOLD, head))?;
+        match &prompt.request {
+            Some(request) => output.line(format!("  {}", quote(request)))?,
+            None => output.line(paint(DIM, "  (`log_content` is off)"))?,
+        }
+        if prompt.skills.is_empty() {
+            output.line("  nothing was added")?;
+        }
+        for skill in &prompt.skills {
+            output.line(hook_skill_text(skill, numbers))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what the hook did with a skill, and why.
+fn hook_skill_text(skill: &HookPromptSkill, numbers: bool) -> String {
+    let what = match skill.outcome.as_str() {
+        "given" => "instructions given",
+        "suggested" => "suggested in a line",
+        "named" => "named, the client loads it itself",
+        "known" => "nothing added, the model knows of it",
+        "no_room" => "suggested in a line, its instructions are too long for the client",
+        "later" => "left out, others came first",
+        other => other,
+    };
+    let how = match skill.by.as_str() {
+        "earlier" => "again, after a compaction".to_owned(),
+        "mention" => "the prompt names it".to_owned(),
+        "search" => "search finds it".to_owned(),
+        _ => format!("trigger `{}`", quote(&skill.evidence)),
+    };
+    let likely = match skill.confidence {
+        Some(confidence) if skill.by == "search" => {
+            #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and 1")]
+            let confidence = confidence as f32;
+            format!(": {}", likelihood(confidence, numbers))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "  {}: {} ({how}{likely})",
+        visible(&skill.id),
+        visible(what)
+    )
+}
+
+/// Returns a probability as a word, and as a percentage if asked for.
+pub(crate) fn likelihood(confidence: f32, with_number: bool) -> String {
+    let word = match confidence {
+        0.6.. => "strong",
+        0.4.. => "likely",
+        0.15.. => "possible",
+        _ => "unlikely",
+    };
+    if with_number {
+        format!("{word}, {:.0} %", confidence * 100.0)
+    } else {
+        word.to_owned()
+    }
+}
+
+fn token_count(tokens: u64) -> String {
+    pluralize(
+        usize::try_from(tokens).unwrap_or(usize::MAX),
+        "token",
+        "tokens",
+    )
+}
+
+/// Returns the start of a text with control characters made visible.
+fn quote(text: &str) -> String {
+    ellipsize(&visible(text), MAX_QUOTE_CHARS).into_owned()
+}

@@ -1,0 +1,26 @@
+//! Writes files, and the folders of skills: locked, atomic, and below a folder that is held open.
+
+pub(crate) mod calls;
+pub(crate) mod fault;
+pub(crate) mod temporary_name;
+
+pub(crate) mod dir;
+
+mod flock;
+
+pub(crate) mod restore;
+
+pub(crate) mod staged;
+
+pub(crate) mod write_root;
+
+mod cleanup;
+pub(crate) mod lock;
+
+pub(crate) mod write_target;
+
+pub(crate) mod skill_files;
+
+pub(crate) mod staged_folder;
+
+pub(crate) mod skill_folder;

@@ -1,0 +1,466 @@
+//! A skill's folder: read and replaced as a whole.
+//!
+//! A change is made in one step: a file is exchanged for its new content, or, if several files change, the folder for a new
+//! one.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillfold_core::load::Digest;
+use skillfold_core::name::is_vcs_name;
+use skillfold_core::{Error, Refusal};
+
+use crate::change::FileEdit;
+use crate::files::dir::{Dir, Kind};
+use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::restore::KEPT_PREFIX;
+use crate::files::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
+use crate::files::staged::remove_leftovers;
+use crate::files::staged_folder::{StagedFolder, remove_folder, replaced_name};
+use crate::files::temporary_name::{TEMPORARY_PREFIX, random_name};
+use crate::files::write_root::{Access, WriteRoot, missing_to_changed};
+
+/// Where a skill is: a folder that the user trusts, and the path below it, on which no link is followed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SkillPath {
+    base: PathBuf,
+    folder: PathBuf,
+}
+
+impl SkillPath {
+    /// Creates the place of the skill in `folder`, which is below `base`, or is `base` itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the folder is not below `base`.
+    pub fn new(base: &Path, folder: &Path) -> Result<Self, Error> {
+        let refused = || {
+            let rule = "It is not below the folder of its root";
+            Error::refused(folder.to_string_lossy(), Refusal::Write, rule)
+        };
+        let (base, relative) = match folder.strip_prefix(base) {
+            Ok(relative) if relative.as_os_str().is_empty() => {
+                let above = folder.parent().ok_or_else(refused)?;
+                let name = folder.file_name().ok_or_else(refused)?;
+                (above, Path::new(name))
+            }
+            Ok(relative) => (base, relative),
+            Err(_) => return Err(refused()),
+        };
+        Ok(Self {
+            base: base.to_owned(),
+            folder: relative.to_owned(),
+        })
+    }
+
+    /// Returns the trusted folder and the path below it.
+    pub(crate) fn parts(&self) -> (&Path, &Path) {
+        (&self.base, &self.folder)
+    }
+
+    /// Creates a place from its parts, as they were written down.
+    pub(crate) fn from_parts(base: PathBuf, folder: PathBuf) -> Result<Self, Error> {
+        let is_below = folder
+            .components()
+            .all(|it| matches!(it, Component::Normal(_)));
+        if base.is_absolute() && is_below && folder.file_name().is_some() {
+            return Ok(Self { base, folder });
+        }
+        let why = "It is not the path of a skill's folder";
+        Err(Error::invalid(base.join(folder).to_string_lossy(), why))
+    }
+
+    /// Returns the path of the skill's folder.
+    pub fn path(&self) -> PathBuf {
+        self.base.join(&self.folder)
+    }
+
+    fn error(&self, fault: WriteFault) -> Error {
+        fault.into_error(&self.path())
+    }
+
+    /// Reads the skill's files; `None` if there is no such folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has a link, something that is no file, a name that is not allowed
+    /// everywhere, or more than 10,000 files or 64 MiB.
+    pub fn read(&self) -> Result<Option<SkillFiles>, Error> {
+        let read = || -> WriteResult<SkillFiles> {
+            let (parent, name) = self.parent()?;
+            let folder = parent.open_subfolder(name)?;
+            SkillFiles::read(&folder)
+        };
+        match read() {
+            Ok(files) => Ok(Some(files)),
+            Err(fault) if fault.is_missing() => Ok(None),
+            Err(fault) => Err(self.error(fault)),
+        }
+    }
+
+    /// Flushes the names of the skill's files, and its own.
+    pub(crate) fn flush(&self) -> Result<(), Error> {
+        let flush = || -> WriteResult<()> {
+            let (parent, name) = self.parent()?;
+            match parent.open_subfolder(name) {
+                Err(fault) if fault.is_missing() => {}
+                folder => flush_folders(&folder?, 0)?,
+            }
+            Ok(parent.sync()?)
+        };
+        match flush() {
+            Err(fault) if !fault.is_missing() => Err(self.error(fault)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the folder above the skill's, and returns it with the name of the skill's.
+    fn parent(&self) -> WriteResult<(Dir, &OsStr)> {
+        WriteRoot::open_folder(&self.base)?.open_parent(&self.folder)
+    }
+
+    /// Makes a new skill's folder with its files. `staging` is the name under which it is built.
+    ///
+    /// # Errors
+    ///
+    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is something of that name.
+    pub(crate) fn create(&self, edits: &[FileEdit], staging: &str) -> Result<(), Error> {
+        let create = || -> WriteResult<()> {
+            let root = WriteRoot::open_or_create_folder(&self.base, Access::Ordinary)?;
+            let (parent, name) = root.open_or_create_parent(&self.folder, Access::Ordinary)?;
+            if parent.stat(name)?.is_some() {
+                return Err(WriteFault::Exists);
+            }
+            let mut new = StagedFolder::start(&parent, staging, 0o755)?;
+            new.fill(None, edits)?;
+            match parent.rename_no_replace(OsStr::new(staging), name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(WriteFault::Exists);
+                }
+                renamed => renamed?,
+            }
+            if let Err(error) = parent.sync() {
+                parent.rename(name, OsStr::new(staging))?;
+                return Err(error.into());
+            }
+            new.keep();
+            Ok(())
+        };
+        create().map_err(|fault| self.error(fault))
+    }
+
+    /// Changes the skill if it is still what was read. `staging` is the name under which a new folder is built.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has changed. It is left as it is then.
+    pub(crate) fn change(
+        &self,
+        old: &SkillFiles,
+        edits: &[FileEdit],
+        staging: &str,
+    ) -> Result<(), Error> {
+        if let [
+            FileEdit {
+                path,
+                old: Some(_),
+                new: Some(new),
+            },
+        ] = edits
+            && let Some(file) = old.files.get(path.as_str())
+        {
+            let root = WriteRoot::open(&self.base)?;
+            return root.replace(
+                &self.folder.join(path.as_str()),
+                file,
+                new,
+                Access::Ordinary,
+            );
+        }
+        let change = || -> WriteResult<()> {
+            let (parent, name) = self.parent()?;
+            let current = parent.open_subfolder(name)?;
+            let mut new = StagedFolder::start(&parent, staging, current.mode()?)?;
+            new.fill(Some(&current), edits)?;
+            new.exchange(name, old, edits)
+        };
+        change().map_err(|fault| self.error(missing_to_changed(fault)))
+    }
+
+    /// Clears away what a change of the version `before` left, whether it ended or not. What `old`, the files of that
+    /// version, and the skill do not have stays, under a name that is never removed. Returns the digest of the skill as it
+    /// is now.
+    pub(crate) fn recover(
+        &self,
+        before: Option<Digest>,
+        old: impl FnOnce() -> Result<Option<SkillFiles>, Error>,
+        staging: &str,
+    ) -> Result<Option<Digest>, Error> {
+        let (staging, replaced) = (OsStr::new(staging), replaced_name(OsStr::new(staging)));
+        let clear = || -> WriteResult<Option<Dir>> {
+            let (parent, name) = self.parent()?;
+            if let Ok(skill) = parent.open_subfolder(name) {
+                remove_temporary_files(&skill, 0)?;
+            }
+            let digest = |name: &OsStr| match parent.open_subfolder(name) {
+                Ok(folder) => Ok(Some(SkillFiles::read(&folder)?.digest())),
+                Err(fault) if fault.is_missing() => Ok(None),
+                Err(fault) => Err(fault),
+            };
+            let found = digest(name)?;
+            if parent.stat(staging)?.is_some() {
+                // Nothing was put in the place of a skill that is what it was, or is gone, or was never there.
+                if before.is_none() || found.is_none() || found == before {
+                    remove_folder(&parent, staging)?;
+                } else {
+                    // Under this name it is known as the old one, even when only a part of it is left.
+                    parent.rename(staging, &replaced)?;
+                }
+            }
+            if found.is_none() && parent.stat(&replaced)?.is_some() {
+                if digest(&replaced).ok().flatten() == before {
+                    parent.rename_no_replace(&replaced, name)?;
+                } else {
+                    parent.rename_no_replace(&replaced, &random_name(KEPT_PREFIX))?;
+                }
+            }
+            parent.sync()?;
+            let is_left = parent.stat(&replaced)?.is_some();
+            Ok(is_left.then_some(parent))
+        };
+        match clear() {
+            Err(fault) if !fault.is_missing() => return Err(self.error(fault)),
+            Ok(Some(parent)) => {
+                let old = old()?.unwrap_or_default();
+                let removed = self.remove_replaced(&parent, &replaced, &old);
+                removed.map_err(|fault| self.error(fault))?;
+            }
+            _ => {}
+        }
+        Ok(self.read()?.map(|files| files.digest()))
+    }
+
+    /// Removes the folder that was replaced, but for what is neither in the skill nor among its old files. A program that
+    /// was about to save may have written it there.
+    fn remove_replaced(&self, parent: &Dir, replaced: &OsStr, old: &SkillFiles) -> WriteResult<()> {
+        let (_, name) = self.parent()?;
+        let skill = parent.open_subfolder(name)?;
+        if !remove_known(parent, replaced, Some(&skill), old, "")? {
+            parent.rename_no_replace(replaced, &random_name(KEPT_PREFIX))?;
+        }
+        Ok(parent.sync()?)
+    }
+}
+
+/// Removes a folder and what is in it, if that is in the folder `other` too or among the files of `old`. Returns whether
+/// nothing was left.
+fn remove_known(
+    parent: &Dir,
+    name: &OsStr,
+    other: Option<&Dir>,
+    old: &SkillFiles,
+    prefix: &str,
+) -> WriteResult<bool> {
+    let folder = parent.open_subfolder(name)?;
+    let mut is_gone = true;
+    for entry in folder.names_with_prefix("")? {
+        let path = format!("{prefix}{}", entry.to_string_lossy());
+        let Some(found) = folder.stat(&entry)? else {
+            continue;
+        };
+        if found.kind == Kind::Folder {
+            let other = other.and_then(|it| it.open_subfolder(&entry).ok());
+            let path = format!("{path}/");
+            is_gone &= remove_known(&folder, &entry, other.as_ref(), old, &path)?;
+            continue;
+        }
+        let twin = other.and_then(|it| it.stat(&entry).ok().flatten());
+        let is_same_file = found.identity.is_some() && twin == Some(found);
+        let is_known = is_same_file || {
+            let bytes = content(&folder, &entry);
+            let other = other.and_then(|it| content(it, &entry));
+            bytes.is_some() && (bytes == other || bytes.as_deref() == old.get(&path))
+        };
+        if is_known {
+            folder.remove(&entry)?;
+        } else {
+            is_gone = false;
+        }
+    }
+    if !is_gone {
+        return Ok(false);
+    }
+    match parent.remove_folder(name) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        removed => Ok(removed.map(|()| true)?),
+    }
+}
+
+/// Returns the content of a file.
+fn content(folder: &Dir, name: &OsStr) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = folder.open_read(name).ok()?;
+    let size = file.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (size as u64 <= MAX_BYTES).then_some(bytes)
+}
+
+/// Removes the temporary files of killed writers from a folder and those below it. They would count as files of the skill.
+fn remove_temporary_files(folder: &Dir, depth: usize) -> WriteResult<()> {
+    remove_leftovers(folder);
+    for name in folder.names_with_prefix("")? {
+        let is_folder = folder
+            .stat(&name)?
+            .is_some_and(|found| found.kind == Kind::Folder);
+        if is_folder && depth < MAX_DEPTH && !name.to_str().is_some_and(is_vcs_name) {
+            remove_temporary_files(&folder.open_subfolder(&name)?, depth + 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Flushes a folder and those below it.
+fn flush_folders(folder: &Dir, depth: usize) -> WriteResult<()> {
+    for name in folder.names_with_prefix("")? {
+        let is_folder = folder
+            .stat(&name)?
+            .is_some_and(|found| found.kind == Kind::Folder);
+        if is_folder && depth < MAX_DEPTH {
+            flush_folders(&folder.open_subfolder(&name)?, depth + 1)?;
+        }
+    }
+    Ok(folder.sync()?)
+}
+
+/// Returns a random name under which a folder is built.
+pub(crate) fn staging_name() -> String {
+    random_name(TEMPORARY_PREFIX).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests check the disk without the store"
+)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::files::fault::CHANGED;
+
+    const STAGING: &str = ".skillfold-write-test";
+
+    /// A skill with two files, a hidden one and a change of both.
+    struct Fixture {
+        folder: TempDir,
+        place: SkillPath,
+        old: SkillFiles,
+        edits: Vec<FileEdit>,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("pdf")).unwrap();
+            for name in ["SKILL.md", "notes.md", ".hidden"] {
+                fs::write(folder.path().join("pdf").join(name), "old").unwrap();
+            }
+            let place = SkillPath::new(folder.path(), &folder.path().join("pdf")).unwrap();
+            let edit = |path: &str| {
+                let (old, new) = (Some(b"old".to_vec()), Some(b"new".to_vec()));
+                FileEdit::new(path.parse().unwrap(), old, new)
+            };
+            Self {
+                old: place.read().unwrap().unwrap(),
+                edits: vec![edit("SKILL.md"), edit("notes.md")],
+                folder,
+                place,
+            }
+        }
+
+        fn write(&self, file: &str) {
+            fs::write(self.folder.path().join(file), "edit").unwrap();
+        }
+
+        fn recover(&self) {
+            let old = || Ok(Some(self.old.clone()));
+            let before = Some(self.old.digest());
+            self.place.recover(before, old, STAGING).unwrap();
+        }
+
+        /// Returns the files below the folder, without the random part of their names.
+        fn files(&self) -> Vec<String> {
+            let mut files = Vec::new();
+            for folder in fs::read_dir(self.folder.path()).unwrap() {
+                let folder = folder.unwrap();
+                let name = folder.file_name().into_string().unwrap();
+                let name = name.split_once("kept").map_or(&*name, |_| "kept");
+                for file in fs::read_dir(folder.path()).unwrap() {
+                    let file = file.unwrap();
+                    let text = fs::read_to_string(file.path()).unwrap();
+                    files.push(format!("{name}/{}={text}", file.file_name().display()));
+                }
+            }
+            files.sort();
+            files
+        }
+    }
+
+    #[test]
+    fn hidden_file_that_is_written_while_a_change_is_made_stays() {
+        for file in ["pdf/.new", "pdf/.hidden"] {
+            let fixture = Fixture::new();
+            let (parent, name) = fixture.place.parent().unwrap();
+            let current = parent.open_subfolder(name).unwrap();
+            let mut new = StagedFolder::start(&parent, STAGING, 0o755).unwrap();
+            new.fill(Some(&current), &fixture.edits).unwrap();
+            // As a program saves it: by another file that gets its name.
+            fixture.write("pdf/.being-saved");
+            let path = |file: &str| fixture.folder.path().join(file);
+            fs::rename(path("pdf/.being-saved"), path(file)).unwrap();
+            let exchanged = new.exchange(name, &fixture.old, &fixture.edits);
+            assert!(matches!(exchanged, Err(WriteFault::Refused(CHANGED))));
+            let files = fixture.files();
+            assert!(files.contains(&format!("{file}=edit")), "{files:?}");
+            assert!(files.contains(&"pdf/SKILL.md=old".to_owned()), "{files:?}");
+        }
+    }
+
+    #[test]
+    fn file_that_is_written_to_the_old_folder_is_put_aside() {
+        let fixture = Fixture::new();
+        let Fixture { old, edits, .. } = &fixture;
+        fixture.place.change(old, edits, STAGING).unwrap();
+        // A program had looked up the folder before.
+        fixture.write(&format!("{STAGING}/.late"));
+        fixture.write(&format!("{STAGING}/notes.md"));
+        fixture.recover();
+        assert_eq!(
+            fixture.files(),
+            [
+                "kept/.late=edit",
+                "kept/notes.md=edit",
+                "pdf/.hidden=old",
+                "pdf/SKILL.md=new",
+                "pdf/notes.md=new"
+            ]
+        );
+    }
+
+    #[test]
+    fn old_folder_is_removed_even_if_a_part_of_it_is_gone() {
+        let fixture = Fixture::new();
+        let Fixture { old, edits, .. } = &fixture;
+        fixture.place.change(old, edits, STAGING).unwrap();
+        fs::remove_file(fixture.folder.path().join(STAGING).join("SKILL.md")).unwrap();
+        fixture.recover();
+        assert_eq!(
+            fixture.files(),
+            ["pdf/.hidden=old", "pdf/SKILL.md=new", "pdf/notes.md=new"]
+        );
+    }
+}

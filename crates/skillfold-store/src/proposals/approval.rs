@@ -1,0 +1,373 @@
+//! Who may approve, and how that is shown.
+//!
+//! An approval is given at a terminal, with a passphrase, by the host program or through a client. What each proves is in
+//! `docs/improve.md`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use hmac::{Hmac, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use skillfold_core::load::Digest;
+use skillfold_core::text::FormatNumber;
+use skillfold_core::{Error, Refusal};
+
+use crate::files::write_root::{Access, ReadFile, WriteRoot};
+use crate::proposals::log::{ApprovedBy, Event, LogRecords, Operation, Record, RecordedApproval};
+
+/// The file with which a passphrase is checked.
+const PASSPHRASE_FILE: &str = "passphrase.json";
+const MAX_FILE_BYTES: u64 = 4 << 10;
+
+/// Memory and passes of the key derivation, as OWASP recommends for Argon2id.
+const MEMORY_KIB: u32 = 19 << 10;
+const PASSES: u32 = 2;
+const MIN_CHARACTERS: usize = 8;
+
+/// What the key is bound to for a check of the passphrase alone.
+const CHECK: &str = "skillfold passphrase";
+
+/// An approval: who gives it, and how.
+#[derive(Clone)]
+pub struct Approval {
+    by: String,
+    how: ApprovedBy,
+    passphrase: Option<String>,
+}
+
+impl Approval {
+    /// A person was asked at a terminal and agreed. The caller has asked them.
+    pub fn at_terminal(by: impl Into<String>) -> Self {
+        Self {
+            by: by.into(),
+            how: ApprovedBy::Terminal,
+            passphrase: None,
+        }
+    }
+
+    /// The host program approves in its own right, or lets someone of this name approve, such as a reviewer agent. No
+    /// tool of an agent leads here.
+    pub fn by_host(name: impl Into<String>) -> Self {
+        Self {
+            by: name.into(),
+            how: ApprovedBy::Host,
+            passphrase: None,
+        }
+    }
+
+    /// A client of this name asked the person by a form, and says that they agreed. It counts only for running a skill, and only
+    /// where a person [lets clients ask](crate::Store::set_client_approval).
+    pub fn by_client(name: impl Into<String>) -> Self {
+        Self {
+            by: name.into(),
+            how: ApprovedBy::Client,
+            passphrase: None,
+        }
+    }
+
+    /// Adds the passphrase.
+    #[must_use]
+    pub fn with_passphrase(mut self, passphrase: impl Into<String>) -> Self {
+        self.passphrase = Some(passphrase.into());
+        self.how = ApprovedBy::Passphrase;
+        self
+    }
+
+    /// Returns who approves.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// Returns how it is given.
+    pub fn how(&self) -> ApprovedBy {
+        self.how
+    }
+
+    /// Returns how the log keeps it, without a proof.
+    pub(crate) fn recorded(&self) -> RecordedApproval {
+        RecordedApproval {
+            by: self.by.clone(),
+            how: self.how,
+            proof: None,
+        }
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the passphrase.
+        write!(formatter, "Approval({} by {:?})", self.how, self.by)
+    }
+}
+
+/// What an approval must have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Requirement {
+    /// A person at a terminal, or the host.
+    #[default]
+    Terminal,
+    /// The passphrase.
+    Passphrase,
+}
+
+/// The passphrase verifier; the passphrase cannot be recovered from it.
+#[derive(Serialize, Deserialize)]
+struct StoredPassphrase {
+    format: FormatNumber<1>,
+    salt: String,
+    memory_kib: u32,
+    passes: u32,
+    check: String,
+}
+
+/// A key that only whoever knows the passphrase has.
+pub(crate) struct Key([u8; 32]);
+
+impl Key {
+    fn derive(passphrase: &str, stored: &StoredPassphrase) -> Option<Self> {
+        // Bounds what a changed file can make us do.
+        if stored.memory_kib > MEMORY_KIB * 8 || stored.passes > PASSES * 8 {
+            return None;
+        }
+        let params = Params::new(stored.memory_kib, stored.passes, 1, None).ok()?;
+        let mut key = [0; 32];
+        let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        argon
+            .hash_password_into(passphrase.as_bytes(), stored.salt.as_bytes(), &mut key)
+            .ok()?;
+        Some(Self(key))
+    }
+
+    /// Returns the proof that the owner of the key agreed to `what`.
+    pub(crate) fn prove(&self, what: &str) -> String {
+        use std::fmt::Write;
+
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            return String::new();
+        };
+        mac.update(what.as_bytes());
+        let mut text = String::new();
+        for byte in mac.finalize().into_bytes() {
+            _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+}
+
+/// Returns what is proved by an approval of a change.
+pub(crate) fn approved(subject: Digest, before: Option<Digest>, after: Option<Digest>) -> String {
+    let text = |digest: Option<Digest>| digest.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    format!("approve\n{subject}\n{}\n{}", text(before), text(after))
+}
+
+/// Returns what is proved by an approval to run a skill.
+pub(crate) fn allowed(folder: &Path, digest: Digest, granted: &[String]) -> String {
+    let folder = folder.to_string_lossy();
+    format!("allow\n{folder}\n{digest}\n{}", granted.join("\n"))
+}
+
+/// Returns what is proved by a decision whether clients may ask.
+pub(crate) fn clients_may_ask(allowed: bool) -> String {
+    format!("clients may ask\n{allowed}")
+}
+
+/// Checks an approval against what is required, and returns how the log keeps it.
+pub(crate) fn check(
+    root: &WriteRoot,
+    approval: &Approval,
+    requirement: Requirement,
+    what: &str,
+) -> Result<RecordedApproval, Error> {
+    let refused = |rule| Err(Error::refused("the change", Refusal::Approval, rule));
+    if approval.how == ApprovedBy::Client {
+        return refused("A client cannot approve this; approve it at a terminal");
+    }
+    let proof = match (&approval.passphrase, requirement) {
+        (None, Requirement::Terminal) => None,
+        (None, Requirement::Passphrase) => {
+            return refused(
+                "The settings require the passphrase; approve at a terminal, which asks for it",
+            );
+        }
+        (Some(passphrase), _) => match key(root, passphrase)? {
+            Some(key) => Some(key.prove(what)),
+            None => return refused("It is not the passphrase; try again"),
+        },
+    };
+    Ok(RecordedApproval {
+        proof,
+        ..approval.recorded()
+    })
+}
+
+/// What the proofs of the approvals in a log are worth.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckedProofs {
+    /// The records whose approval was given with the passphrase.
+    pub right: Vec<u64>,
+    /// The records whose proof is not one of the passphrase.
+    pub wrong: Vec<u64>,
+    /// The records whose approval was given without a passphrase, since it was set.
+    pub without: Vec<u64>,
+    /// Approvals that were given before the passphrase was set, and are not checked.
+    pub earlier: usize,
+}
+
+impl CheckedProofs {
+    fn count(&mut self, number: u64, approval: &RecordedApproval, proof: Option<&str>) {
+        let records = match approval.proof.as_deref() {
+            None => &mut self.without,
+            given if given == proof => &mut self.right,
+            Some(_) => &mut self.wrong,
+        };
+        records.push(number);
+    }
+}
+
+/// Checks the proofs since the passphrase was set.
+pub(crate) fn check_proofs(
+    root: &WriteRoot,
+    log: &LogRecords,
+    passphrase: &str,
+) -> Result<CheckedProofs, Error> {
+    let Some(key) = key(root, passphrase)? else {
+        let rule = "It is not the passphrase; try again";
+        return Err(Error::refused("the proofs", Refusal::Approval, rule));
+    };
+    let mut checked = CheckedProofs::default();
+    let decided = |record: &&Record| matches!(record.event, Event::ClientsMayAsk { .. });
+    let mut records: Vec<&Record> = log
+        .done()
+        .chain(log.records.iter().filter(decided))
+        .collect();
+    records.sort_by_key(|record| record.number);
+    for record in records {
+        let (operation, before, after) = match &record.event {
+            Event::Started {
+                operation,
+                before,
+                after,
+                ..
+            } => (operation, before, after),
+            Event::ClientsMayAsk { allowed, approval } => {
+                let proof = key.prove(&clients_may_ask(*allowed));
+                checked.count(record.number, approval, Some(&proof));
+                continue;
+            }
+            _ => continue,
+        };
+        let (approval, what) = match operation {
+            Operation::SetPassphrase => {
+                let earlier = checked.right.len() + checked.wrong.len() + checked.without.len();
+                checked = CheckedProofs {
+                    earlier: checked.earlier + earlier,
+                    ..CheckedProofs::default()
+                };
+                continue;
+            }
+            Operation::Approve {
+                proposal, approval, ..
+            } => (approval, Some(approved(*proposal, *before, *after))),
+            Operation::RollBack { approval, .. } => {
+                let what = after.map(|version| approved(version, *before, *after));
+                (approval, what)
+            }
+            Operation::Allow {
+                folder,
+                digest,
+                granted,
+                approval,
+                ..
+            } => (approval, Some(allowed(folder, *digest, granted))),
+            _ => continue,
+        };
+        let proof = what.map(|what| key.prove(&what));
+        checked.count(record.number, approval, proof.as_deref());
+    }
+    Ok(checked)
+}
+
+/// Returns whether a passphrase is set.
+pub(crate) fn has_passphrase(root: &WriteRoot) -> Result<bool, Error> {
+    Ok(root
+        .read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?
+        .is_some())
+}
+
+/// Returns the key if the passphrase is the right one.
+pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Error> {
+    let Some(file) = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)? else {
+        let rule = "No passphrase is set; set one with `skillfold passphrase`";
+        return Err(Error::refused("the change", Refusal::Approval, rule));
+    };
+    let stored: StoredPassphrase = serde_json::from_slice(file.bytes()).map_err(|error| {
+        let path = root.full_path(Path::new(PASSPHRASE_FILE));
+        Error::invalid(path.to_string_lossy(), error.to_string())
+    })?;
+    let key = Key::derive(passphrase, &stored);
+    Ok(key.filter(|key| key.prove(CHECK) == stored.check))
+}
+
+/// The file of a new passphrase, before it is written.
+pub(crate) struct NewPassphrase<'a> {
+    root: &'a WriteRoot,
+    old: Option<ReadFile>,
+    json: Vec<u8>,
+}
+
+impl<'a> NewPassphrase<'a> {
+    /// Makes the file, if the old passphrase is right. The store's lock is held.
+    pub(crate) fn make(root: &'a WriteRoot, new: &str, old: Option<&str>) -> Result<Self, Error> {
+        if new.chars().count() < MIN_CHARACTERS {
+            let why = format!("A passphrase has at least {MIN_CHARACTERS} characters");
+            return Err(Error::invalid("passphrase", why));
+        }
+        let file = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?;
+        if file.is_some() && key(root, old.unwrap_or_default())?.is_none() {
+            let rule = "The old passphrase is not right; nothing was changed";
+            return Err(Error::refused("passphrase", Refusal::Approval, rule));
+        }
+        let failed = || Error::invalid("passphrase", "The system has no random numbers");
+        let mut salt = [0; 16];
+        getrandom::fill(&mut salt).map_err(|_| failed())?;
+        let mut stored = StoredPassphrase {
+            format: FormatNumber::default(),
+            salt: Digest::sha256(&salt).to_string(),
+            memory_kib: MEMORY_KIB,
+            passes: PASSES,
+            check: String::new(),
+        };
+        let key = Key::derive(new, &stored).ok_or_else(failed)?;
+        stored.check = key.prove(CHECK);
+        Ok(Self {
+            root,
+            old: file,
+            json: serde_json::to_vec(&stored).unwrap_or_default(),
+        })
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.root.full_path(Path::new(PASSPHRASE_FILE))
+    }
+
+    pub(crate) fn before(&self) -> Option<Digest> {
+        let old = self.old.as_ref();
+        old.map(|file| Digest::sha256(file.bytes()))
+    }
+
+    pub(crate) fn after(&self) -> Digest {
+        Digest::sha256(&self.json)
+    }
+
+    pub(crate) fn write(&self) -> Result<(), Error> {
+        let path = Path::new(PASSPHRASE_FILE);
+        match &self.old {
+            Some(old) => self.root.replace(path, old, &self.json, Access::Private),
+            None => self.root.create(path, &self.json, Access::Private),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The versions of skills.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use skillfold_core::Error;
+use skillfold_core::load::Digest;
+use skillfold_core::text::utc;
+
+use crate::files::skill_files::SkillFiles;
+use crate::files::skill_folder::SkillPath;
+use crate::proposals::log::{Event, LogRecords, Operation, Record, RecordedApproval, Target};
+use crate::proposals::store::{LockedStore, Store};
+
+/// A version of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkillVersion {
+    /// Its digest; `None` if the skill was removed.
+    pub digest: Option<Digest>,
+    /// When it came, in UTC. Of the first version only the time at which it was first known.
+    pub time: String,
+    /// How it came.
+    pub cause: VersionCause,
+    /// Whether its files are kept, or are those that the skill has now.
+    pub is_kept: bool,
+}
+
+/// How a version of a skill came to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VersionCause {
+    /// It was there before anything was recorded.
+    Found,
+    /// A proposal was approved.
+    Approved {
+        /// The proposal.
+        proposal: Digest,
+        /// Who approved it, and how.
+        approval: RecordedApproval,
+        /// Why it was proposed.
+        reason: String,
+    },
+    /// An earlier version was taken again.
+    RolledBack {
+        /// Who approved it, and how.
+        approval: RecordedApproval,
+        /// Why.
+        reason: String,
+    },
+    /// It was changed by other hands: an editor, an update, an agent with access to the files.
+    Edited,
+}
+
+impl Store {
+    /// Returns the versions of a skill that are known, oldest first. If anything of the skill is recorded, the last one is the skill
+    /// as it is now. Nothing is written, and of a damaged log the part before the damage is read.
+    pub fn history(&self, place: &SkillPath, now: SystemTime) -> Result<Vec<SkillVersion>, Error> {
+        let log = self.log()?;
+        let mut versions = versions(&log, place);
+        for version in &mut versions {
+            version.is_kept = match version.digest {
+                Some(digest) => self.version(digest)?.is_some(),
+                None => false,
+            };
+        }
+        // While a change is made, the skill is on its way to the next version.
+        if let Some(last) = versions.last()
+            && log.unfinished().is_none()
+        {
+            let digest = place.read()?.as_ref().map(SkillFiles::digest);
+            if digest != last.digest {
+                versions.push(SkillVersion {
+                    digest,
+                    time: utc(now),
+                    cause: VersionCause::Edited,
+                    is_kept: digest.is_some(),
+                });
+            }
+        }
+        Ok(versions)
+    }
+}
+
+impl LockedStore<'_> {
+    /// Records the skill as it is, if it is not what the log says.
+    pub(crate) fn observe(&mut self, place: &SkillPath, now: SystemTime) -> Result<(), Error> {
+        let Some(known) = versions(&self.log.read, place).pop() else {
+            return Ok(());
+        };
+        let known = known.digest;
+        let current = place.read()?;
+        let after = current.as_ref().map(SkillFiles::digest);
+        if known == after {
+            return Ok(());
+        }
+        if let Some(current) = &current {
+            self.objects().put_skill(current)?;
+        }
+        let event = Event::Edited {
+            skill: place.clone(),
+            before: known,
+            after,
+        };
+        self.log.append(event, now)?;
+        Ok(())
+    }
+
+    /// Removes contents that no kept version and no waiting proposal needs. Failing to is no reason to fail.
+    pub(crate) fn prune(&self) {
+        // Its versions are in use and not known as such yet.
+        if self.log.read.unfinished().is_some() {
+            return;
+        }
+        let mut by_skill: BTreeMap<&SkillPath, Vec<Digest>> = BTreeMap::new();
+        for (place, digest) in self
+            .log
+            .read
+            .records
+            .iter()
+            .filter_map(changed_to(&self.log.read))
+        {
+            let versions = by_skill.entry(place).or_default();
+            versions.extend(digest);
+            // The version before is mostly the one after the last change.
+            versions.dedup();
+        }
+        if by_skill
+            .values()
+            .all(|versions| versions.len() <= self.store.kept_versions)
+        {
+            return;
+        }
+        let proposals = self.proposals();
+        let mut kept = BTreeSet::new();
+        for versions in by_skill.values() {
+            for digest in versions.iter().rev().take(self.store.kept_versions) {
+                self.objects().mark_skill(*digest, &mut kept);
+            }
+        }
+        for it in &proposals.waiting {
+            kept.insert(it.proposal.digest);
+            if let Some(base) = it.proposal.base {
+                self.objects().mark_skill(base, &mut kept);
+            }
+        }
+        self.objects().retain(&kept);
+    }
+}
+
+/// Returns a function that gives the skill and the versions that a record brought: before the first one, and after it.
+fn changed_to(log: &LogRecords) -> impl Fn(&Record) -> Option<(&SkillPath, Vec<Digest>)> {
+    let done: BTreeSet<u64> = log.done().map(|record| record.number).collect();
+    move |record| match &record.event {
+        Event::Started {
+            target: Target::Skill(place, _),
+            before,
+            after,
+            ..
+        } if done.contains(&record.number) => {
+            Some((place, before.iter().chain(after).copied().collect()))
+        }
+        Event::Edited {
+            skill,
+            before,
+            after,
+        } => Some((skill, before.iter().chain(after).copied().collect())),
+        _ => None,
+    }
+}
+
+fn versions(log: &LogRecords, place: &SkillPath) -> Vec<SkillVersion> {
+    let done: BTreeSet<u64> = log.done().map(|record| record.number).collect();
+    let mut versions: Vec<SkillVersion> = Vec::new();
+    for record in &log.records {
+        let (before, after, cause) = match &record.event {
+            Event::Started {
+                operation,
+                target: Target::Skill(changed, _),
+                before,
+                after,
+            } if changed == place && done.contains(&record.number) => {
+                let cause = match operation {
+                    Operation::Approve {
+                        proposal,
+                        approval,
+                        reason,
+                    } => VersionCause::Approved {
+                        proposal: *proposal,
+                        approval: approval.clone(),
+                        reason: reason.clone(),
+                    },
+                    Operation::RollBack { approval, reason } => VersionCause::RolledBack {
+                        approval: approval.clone(),
+                        reason: reason.clone(),
+                    },
+                    _ => continue,
+                };
+                (*before, *after, cause)
+            }
+            Event::Edited {
+                skill,
+                before,
+                after,
+            } if skill == place => (*before, *after, VersionCause::Edited),
+            _ => continue,
+        };
+        let version = |digest, cause| SkillVersion {
+            digest,
+            time: record.time.clone(),
+            cause,
+            is_kept: false,
+        };
+        if versions.is_empty() && before.is_some() {
+            versions.push(version(before, VersionCause::Found));
+        }
+        versions.push(version(after, cause));
+    }
+    versions
+}

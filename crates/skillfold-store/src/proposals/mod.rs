@@ -1,0 +1,15 @@
+//! Proposed changes of skills: written, decided, undone, and recorded in a log.
+
+pub(crate) mod log;
+mod objects;
+
+pub(crate) mod approval;
+pub(crate) mod proposal;
+
+pub(crate) mod store;
+
+pub(crate) mod propose;
+
+pub(crate) mod history;
+
+pub(crate) mod decide;

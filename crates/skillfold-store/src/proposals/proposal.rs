@@ -1,0 +1,255 @@
+//! A proposal as a Markdown file, for people and for the store.
+//!
+//! The file has the facts in its frontmatter, then the sections Diff, Justification and Evidence, and last what was checked
+//! when it was made. It is never changed: its digest is what a reviewer approves. The store reads the frontmatter, the diff
+//! and the quoted texts; it never believes the checks.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use skillfold_core::Error;
+use skillfold_core::load::Digest;
+
+use crate::files::skill_folder::SkillPath;
+use crate::proposals::log::Author;
+
+/// The format of the files that this version writes and reads.
+const FORMAT: &str = "1";
+
+/// Maximum size of a proposal's file.
+pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Maximum length of a justification in bytes.
+pub(crate) const MAX_JUSTIFICATION_BYTES: usize = 8 << 10;
+/// Maximum length of the evidence in bytes.
+pub(crate) const MAX_EVIDENCE_BYTES: usize = 32 << 10;
+/// Maximum length of a skill's id in the name of a file.
+const MAX_ID_BYTES: usize = 80;
+
+/// A change of a skill, or a new skill, that waits for a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Proposal {
+    /// The name of its file.
+    pub file: String,
+    /// The digest of its file, which stands for everything in it.
+    pub digest: Digest,
+    /// The id of the skill.
+    pub skill: String,
+    /// Where the skill is, or will be.
+    pub place: SkillPath,
+    /// The version that it changes; `None` for a new skill.
+    pub base: Option<Digest>,
+    /// Who proposed it.
+    pub author: Author,
+    /// When, in UTC.
+    pub time: String,
+    /// The change as a unified diff.
+    pub diff: String,
+    /// Why.
+    pub justification: String,
+    /// What shows that it is right.
+    pub evidence: Option<String>,
+    /// The whole file.
+    pub text: String,
+}
+
+impl Proposal {
+    /// Returns its name: that of its file without the ending.
+    pub fn name(&self) -> &str {
+        self.file.strip_suffix(".md").unwrap_or(&self.file)
+    }
+
+    /// Writes the file.
+    pub(crate) fn to_text(&self, checks: &[String]) -> Result<String, Error> {
+        let (base, folder) = self.place.parts();
+        let mut fields = vec![
+            ("format", FORMAT),
+            ("skill", self.skill.as_str()),
+            ("root", path_text(base)?),
+            ("folder", path_text(folder)?),
+            ("author", &self.author.name),
+            ("time", &self.time),
+        ];
+        let base = self.base.map(|base| base.to_string());
+        if let Some(base) = &base {
+            fields.push(("base", base));
+        }
+        if let Some(session) = &self.author.session {
+            fields.push(("session", session));
+        }
+        let mut text = "---\n".to_owned();
+        // Writing to a string does not fail.
+        for (name, value) in fields {
+            _ = writeln!(text, "{name}: {}", serde_json::Value::from(value));
+        }
+        let what = if self.base.is_some() {
+            "Change of"
+        } else {
+            "New skill"
+        };
+        let fence = fence_for(&self.diff);
+        _ = write!(
+            text,
+            "---\n\n# {what} {}\n\n## Diff\n\n{fence}diff\n",
+            code_span(&self.skill)
+        );
+        text += &self.diff;
+        _ = write!(
+            text,
+            "{fence}\n\n## Justification\n\n{}",
+            quoted(&self.justification)
+        );
+        if let Some(evidence) = &self.evidence {
+            _ = write!(text, "\n## Evidence\n\n{}", quoted(evidence));
+        }
+        if !checks.is_empty() {
+            text += "\n## Checks\n\n";
+            for check in checks {
+                _ = writeln!(text, "- {}", check.replace('\n', " "));
+            }
+        }
+        Ok(text)
+    }
+
+    /// Reads a file of the name `file`.
+    pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let invalid = |why: &str| Error::invalid(file, why);
+        let text = str::from_utf8(bytes).map_err(|_| invalid("It is not UTF-8"))?;
+        let mut lines = text.split('\n').peekable();
+        if lines.next() != Some("---") {
+            return Err(invalid("It does not start with `---`"));
+        }
+        let mut fields = std::collections::BTreeMap::new();
+        for line in lines.by_ref().take_while(|line| *line != "---") {
+            let field = line.split_once(": ");
+            let field = field.and_then(|(name, value)| {
+                let value: String = serde_json::from_str(value).ok()?;
+                Some((name, value))
+            });
+            let (name, value) = field
+                .ok_or_else(|| invalid("A line of its frontmatter is not `name: \"value\"`"))?;
+            fields.insert(name, value);
+        }
+        let mut take = |name: &str| {
+            let missing = || Error::invalid(file, format!("Its frontmatter has no `{name}`"));
+            fields.remove(name).ok_or_else(missing)
+        };
+        let format = take("format")?;
+        if format != FORMAT {
+            let other = other_format(&format!("format {format}"), FORMAT);
+            return Err(invalid(&format!("It {other}")));
+        }
+        let (skill, root, folder) = (take("skill")?, take("root")?, take("folder")?);
+        let (name, time) = (take("author")?, take("time")?);
+        let base = take("base").ok().map(|base| base.parse()).transpose();
+        let base = base.map_err(|_| invalid("Its `base` is not a digest"))?;
+        let session = take("session").ok();
+        let mut section = |heading: &str| {
+            lines.by_ref().find(|line| *line == heading)?;
+            lines.next_if(|line| line.is_empty())
+        };
+        section("## Diff").ok_or_else(|| invalid("It has no section `## Diff`"))?;
+        let fence = lines.next().and_then(|line| line.strip_suffix("diff"));
+        let fence = fence.filter(|fence| fence.len() >= 3 && fence.bytes().all(|it| it == b'`'));
+        let fence = fence.ok_or_else(|| invalid("Its diff is not in a fence"))?;
+        let mut diff = String::new();
+        loop {
+            match lines.next() {
+                Some(line) if line == fence => break,
+                Some(line) => {
+                    diff.push_str(line);
+                    diff.push('\n');
+                }
+                None => return Err(invalid("The fence of its diff has no end")),
+            }
+        }
+        let mut section = |heading: &str| {
+            lines.next_if(|line| line.is_empty());
+            lines.next_if(|line| *line == heading)?;
+            lines.next_if(|line| line.is_empty())?;
+            let mut quoted = Vec::new();
+            while let Some(line) = lines.next_if(|line| line.starts_with('>')) {
+                let line = &line[1..];
+                quoted.push(line.strip_prefix(' ').unwrap_or(line));
+            }
+            Some(quoted.join("\n"))
+        };
+        let justification = section("## Justification");
+        let justification =
+            justification.ok_or_else(|| invalid("It has no section `## Justification`"))?;
+        let evidence = section("## Evidence");
+        Ok(Self {
+            file: file.to_owned(),
+            digest: Digest::sha256(bytes),
+            skill,
+            place: SkillPath::from_parts(PathBuf::from(root), PathBuf::from(folder))?,
+            base,
+            author: Author { name, session },
+            time,
+            diff,
+            justification,
+            evidence,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Returns the name of the file for a skill and a time. `number` tells those of one second apart.
+    pub(crate) fn file_name(skill: &str, time: &str, number: usize) -> String {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+        let mut id: String = skill
+            .chars()
+            .map(|it| if is_plain(it) { it } else { '_' })
+            .take(MAX_ID_BYTES)
+            .collect();
+        if id.starts_with('.') {
+            id.replace_range(..1, "_");
+        }
+        let time: String = time.chars().filter(|it| !matches!(it, '-' | ':')).collect();
+        match number {
+            0 | 1 => format!("{id}-{time}.md"),
+            number => format!("{id}-{time}-{number}.md"),
+        }
+    }
+}
+
+/// Returns what is wrong with a file of the user that has another format than `known`, the one that this version writes.
+pub fn other_format(found: &str, known: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "has {found}, and skillfold {version} reads format {known}; update skillfold, or move the file aside"
+    )
+}
+
+fn path_text(path: &std::path::Path) -> Result<&str, Error> {
+    path.to_str().ok_or_else(|| {
+        let why = "Its path is not UTF-8 and cannot be written down";
+        Error::invalid(path.to_string_lossy(), why)
+    })
+}
+
+/// Returns a fence that is longer than any in the text.
+fn fence_for(text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max();
+    "`".repeat(longest.unwrap_or(0).max(2) + 1)
+}
+
+/// Returns a text in one line as code.
+fn code_span(text: &str) -> String {
+    let fence = fence_for(text);
+    let fence = &fence[..fence.len() - 2];
+    format!("{fence}{}{fence}", text.replace('\n', " "))
+}
+
+/// Returns the text as a quotation, so that none of its lines is a heading of the file.
+fn quoted(text: &str) -> String {
+    let lines = text.trim_end_matches('\n').split('\n');
+    lines
+        .map(|line| {
+            if line.is_empty() {
+                ">\n".to_owned()
+            } else {
+                format!("> {line}\n")
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,347 @@
+//! The store: a folder with proposals, the versions of skills and the log of what was decided.
+//!
+//! Whatever changes more than the log is started in it and finished in it. Between the two only one thing changes, in one
+//! step. A process that ends in between leaves the old state or the new one, and the next to open the store writes down which.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use skillfold_core::load::Digest;
+use skillfold_core::{Error, Refusal};
+
+use crate::files::lock::Lock;
+use crate::files::skill_files::SkillFiles;
+use crate::files::write_root::{Access, WriteRoot};
+use crate::proposals::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
+use crate::proposals::log::{
+    self, ApprovedBy, Event, Log, LogRecords, Operation, Outcome, RecordedApproval, Target,
+};
+use crate::proposals::objects::Objects;
+
+/// The name of the lock file in the store's folder.
+const LOCK_NAME: &str = "lock";
+/// Maximum size of a file that an operation changes.
+const MAX_TARGET_BYTES: u64 = 16 << 20;
+/// How many versions of a skill are kept if nothing else is said.
+pub const KEPT_VERSIONS: usize = 50;
+
+/// The store of a user.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) root: WriteRoot,
+    pub(crate) requirement: Requirement,
+    pub(crate) kept_versions: usize,
+}
+
+impl Store {
+    /// Opens the store in a folder, which is created if missing. Only the user can access it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be created.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            root: WriteRoot::open_or_create(folder, Access::Private)?,
+            requirement: Requirement::default(),
+            kept_versions: KEPT_VERSIONS,
+        })
+    }
+
+    /// Sets what an approval must have.
+    #[must_use]
+    pub fn require(mut self, requirement: Requirement) -> Self {
+        self.requirement = requirement;
+        self
+    }
+
+    /// Sets how many versions of each skill are kept, at least one.
+    #[must_use]
+    pub fn keep_versions(mut self, number: usize) -> Self {
+        self.kept_versions = number.max(1);
+        self
+    }
+
+    /// Reads the log. Nothing is changed, and damage is reported in the result.
+    pub fn log(&self) -> Result<LogRecords, Error> {
+        log::read(&self.root)
+    }
+
+    /// Returns a version of a skill; `None` if it is not kept.
+    pub fn version(&self, digest: Digest) -> Result<Option<SkillFiles>, Error> {
+        Objects(&self.root).get_skill(digest)
+    }
+
+    /// Returns whether a passphrase is set.
+    pub fn has_passphrase(&self) -> Result<bool, Error> {
+        approval::has_passphrase(&self.root)
+    }
+
+    /// Sets or changes the passphrase. A change needs the old one.
+    pub fn set_passphrase(
+        &self,
+        new: &str,
+        old: Option<&str>,
+        now: SystemTime,
+    ) -> Result<(), Error> {
+        let mut locked = self.write(now)?;
+        let file = NewPassphrase::make(&self.root, new, old)?;
+        let target = Target::File(file.path());
+        let (before, after) = (file.before(), Some(file.after()));
+        locked.perform(Operation::SetPassphrase, target, before, after, now, || {
+            file.write()
+        })
+    }
+
+    /// Checks an approval to run a skill, by its folder, the digest of what was looked at and what is granted, and returns it for
+    /// the log.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    pub fn check_allowance(
+        &self,
+        folder: &Path,
+        digest: Digest,
+        granted: &[String],
+        approval: &Approval,
+    ) -> Result<RecordedApproval, Error> {
+        if approval.how() == ApprovedBy::Client {
+            if !self.clients_may_ask()? {
+                let rule = "No person has let clients ask; allow the skill at a terminal";
+                return Err(Error::refused("the run", Refusal::Approval, rule));
+            }
+            return Ok(approval.recorded());
+        }
+        let what = approval::allowed(folder, digest, granted);
+        approval::check(&self.root, approval, self.requirement, &what)
+    }
+
+    /// Returns whether the log has the approval that lets a skill run: where a passphrase is required, the last decision about
+    /// its folder, given with the passphrase. A list that something else has edited is not enough then, nor is a log that is damaged
+    /// or of a newer version.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the log cannot be read.
+    pub fn has_allowance(
+        &self,
+        folder: &Path,
+        digest: Digest,
+        granted: &[String],
+        packages: &[String],
+    ) -> Result<bool, Error> {
+        if self.requirement != Requirement::Passphrase {
+            return Ok(true);
+        }
+        let log = self.log()?;
+        let decided = log.done().filter_map(|record| match &record.event {
+            Event::Started { operation, .. } => Some(operation),
+            _ => None,
+        });
+        let last = decided.filter(|operation| match operation {
+            Operation::Allow { folder: of, .. } | Operation::Disallow { folder: of } => {
+                of == folder
+            }
+            _ => false,
+        });
+        let is_allowed = match last.last() {
+            Some(Operation::Allow {
+                digest: of,
+                granted: lines,
+                packages: installed,
+                approval,
+                ..
+            }) => {
+                let is_same = *of == digest && lines == granted && installed == packages;
+                is_same && approval.proof.is_some()
+            }
+            _ => false,
+        };
+        Ok(log.damage.is_none() && log.unknown().is_none() && is_allowed)
+    }
+
+    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or of a newer
+    /// version, or a passphrase is required, they may not.
+    pub fn clients_may_ask(&self) -> Result<bool, Error> {
+        if self.requirement == Requirement::Passphrase {
+            return Ok(false);
+        }
+        let log = self.log()?;
+        let decided = log
+            .records
+            .iter()
+            .rev()
+            .find_map(|record| match record.event {
+                Event::ClientsMayAsk { allowed, .. } => Some(allowed),
+                _ => None,
+            });
+        Ok(log.damage.is_none() && log.unknown().is_none() && decided == Some(true))
+    }
+
+    /// Decides whether clients may ask if a skill may run.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    pub fn set_client_approval(
+        &self,
+        allowed: bool,
+        approval: &Approval,
+        now: SystemTime,
+    ) -> Result<(), Error> {
+        let what = approval::clients_may_ask(allowed);
+        let approval = approval::check(&self.root, approval, self.requirement, &what)?;
+        let event = Event::ClientsMayAsk { allowed, approval };
+        self.write(now)?.log.append(event, now)?;
+        Ok(())
+    }
+
+    /// Checks the proofs of the approvals that were given since the passphrase was set.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if it is not the passphrase, or none is set.
+    pub fn check_proofs(&self, passphrase: &str) -> Result<CheckedProofs, Error> {
+        approval::check_proofs(&self.root, &self.log()?, passphrase)
+    }
+
+    /// Changes a file of the user, such as the list of trusted folders, and records it. `change` writes the file; `after`
+    /// is the content that it writes, `None` if it removes the file.
+    pub fn record_change(
+        &self,
+        operation: Operation,
+        file: &Path,
+        after: Option<&[u8]>,
+        now: SystemTime,
+        change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut locked = self.write(now)?;
+        let target = Target::File(file.to_owned());
+        let before = locked.settle(&target, None)?;
+        let after = after.map(Digest::sha256);
+        locked.perform(operation, target, before, after, now, change)
+    }
+
+    /// Locks the store, and first finishes what another process has not.
+    pub(crate) fn write(&self, now: SystemTime) -> Result<LockedStore<'_>, Error> {
+        let lock = self.root.lock(LOCK_NAME)?;
+        let mut locked = LockedStore {
+            store: self,
+            log: Log::open(&self.root)?,
+            _lock: lock,
+        };
+        locked.recover(now)?;
+        Ok(locked)
+    }
+}
+
+/// The store while it is locked.
+pub(crate) struct LockedStore<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) log: Log<'s>,
+    _lock: Lock,
+}
+
+impl LockedStore<'_> {
+    pub(crate) fn objects(&self) -> Objects<'_> {
+        Objects(&self.store.root)
+    }
+
+    /// Does something that changes more than the log.
+    pub(crate) fn perform(
+        &mut self,
+        operation: Operation,
+        target: Target,
+        before: Option<Digest>,
+        after: Option<Digest>,
+        now: SystemTime,
+        change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let started = Event::Started {
+            operation,
+            target,
+            before,
+            after,
+        };
+        self.log.append(started, now)?;
+        let changed = change();
+        match self.finish(changed.is_ok(), now) {
+            Ok(Some(Outcome::Done)) => Ok(()),
+            // If this failed, the next who opens the store finds out whether it is done, and writes it down.
+            _ => changed,
+        }
+    }
+
+    /// Writes down how the operation ended that was started last, if that is not written. `is_done` says that it succeeded,
+    /// whatever others changed since; otherwise that is found out.
+    fn finish(&mut self, is_done: bool, now: SystemTime) -> Result<Option<Outcome>, Error> {
+        let Some(record) = self.log.read.unfinished() else {
+            return Ok(None);
+        };
+        let number = record.number;
+        let Event::Started {
+            target,
+            before,
+            after,
+            ..
+        } = &record.event
+        else {
+            return Ok(None);
+        };
+        let found = self.settle(target, *before)?;
+        if !is_done {
+            // What is found may not be on the disk yet.
+            flush(target)?;
+        }
+        let outcome = if is_done || found == *after {
+            Outcome::Done
+        } else if found == *before {
+            Outcome::Undone
+        } else {
+            Outcome::Overtaken
+        };
+        let event = Event::Finished {
+            started: number,
+            outcome,
+        };
+        self.log.append(event, now)?;
+        Ok(Some(outcome))
+    }
+
+    fn recover(&mut self, now: SystemTime) -> Result<(), Error> {
+        self.finish(false, now)?;
+        self.restore_proposal()
+    }
+
+    /// Clears away what an operation left, and returns the digest of what it changes.
+    fn settle(&self, target: &Target, before: Option<Digest>) -> Result<Option<Digest>, Error> {
+        match target {
+            Target::Skill(place, staging) => {
+                let old = || before.map_or(Ok(None), |before| self.objects().get_skill(before));
+                place.recover(before, old, staging)
+            }
+            Target::File(path) => {
+                let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+                    return Ok(None);
+                };
+                let Ok(root) = WriteRoot::open_folder(folder) else {
+                    return Ok(None);
+                };
+                let file = root.read(Path::new(name), MAX_TARGET_BYTES)?;
+                Ok(file.map(|file| Digest::sha256(file.bytes())))
+            }
+        }
+    }
+}
+
+/// Flushes the names that an operation changes.
+fn flush(target: &Target) -> Result<(), Error> {
+    match target {
+        Target::Skill(place, _) => place.flush(),
+        Target::File(path) => {
+            let folder = path.parent().and_then(|it| WriteRoot::open_folder(it).ok());
+            let flushed = folder.map_or(Ok(()), |root| root.dir.sync());
+            flushed.map_err(|error| Error::write(path.to_string_lossy(), error))
+        }
+    }
+}
