@@ -13,7 +13,7 @@ use skillfold::Environment;
 /// A program that can use skills over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Client {
+pub enum SetupClient {
     /// Claude Code.
     ClaudeCode,
     /// Claude Desktop.
@@ -61,7 +61,7 @@ const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 /// this folder in place of `APPDATA`.
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
-impl Client {
+impl SetupClient {
     /// All clients, in the order of their names.
     pub const ALL: [Self; 10] = [
         Self::ClaudeCode,
@@ -293,13 +293,13 @@ fn opencode_file(folder: &Path) -> PathBuf {
     }
 }
 
-impl fmt::Display for Client {
+impl fmt::Display for SetupClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
 }
 
-impl FromStr for Client {
+impl FromStr for SetupClient {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

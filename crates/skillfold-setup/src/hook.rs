@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skillfold::Environment;
 use skillfold::core::Error;
 
-use crate::client::{Client, ClientFile};
+use crate::client::{ClientFile, SetupClient};
 
 /// Where hooks are in a configuration.
 pub(crate) const HOOKS_KEY: &str = "hooks";
@@ -14,7 +14,7 @@ pub(crate) const HOOKS_KEY: &str = "hooks";
 /// How our command is recognised in an entry.
 const COMMAND_MARK: &str = " hook --client ";
 
-impl Client {
+impl SetupClient {
     /// Returns whether the client has hooks that add to a prompt.
     pub const fn has_hooks(self) -> bool {
         match self {

@@ -4,18 +4,18 @@
 //!
 //! ```
 //! use skillfold::Environment;
-//! use skillfold_setup::{Client, ClientFile, SetupPlan};
+//! use skillfold_setup::{SetupClient, ClientFile, SetupPlan};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let home = folder.path();
 //! let environment = Environment::new(home.join("app")).home(home);
-//! let plan = SetupPlan::add(&environment, Client::Gemini, ClientFile::User, "skillfold")?;
+//! let plan = SetupPlan::add(&environment, SetupClient::Gemini, ClientFile::User, "skillfold")?;
 //! assert_eq!(plan.before(), None);
 //! assert!(plan.after().unwrap_or_default().contains(r#""command": "skillfold""#));
 //! plan.write()?;
 //!
-//! SetupPlan::undo(&environment, Client::Gemini, ClientFile::User)?.write()?;
+//! SetupPlan::undo(&environment, SetupClient::Gemini, ClientFile::User)?.write()?;
 //! assert!(!plan.file().exists());
 //! # Ok(())
 //! # }
@@ -35,5 +35,5 @@ mod hook;
 
 mod plan;
 
-pub use client::{Client, ClientFile};
+pub use client::{ClientFile, SetupClient};
 pub use plan::{SetupChange, SetupPlan};

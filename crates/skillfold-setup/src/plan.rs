@@ -10,7 +10,7 @@ use skillfold::core::text::common_prefix;
 use skillfold::core::{Error, Refusal};
 use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
-use crate::client::{Client, ClientFile, Format};
+use crate::client::{ClientFile, Format, SetupClient};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
 use crate::hook::{HOOKS_KEY, has_other_hook, hook_command, is_our_hook};
 use crate::record::{Added, Record};
@@ -52,7 +52,7 @@ impl SetupChange {
 #[derive(Clone, Debug)]
 pub struct SetupPlan {
     environment: Environment,
-    client: Client,
+    client: SetupClient,
     file: PathBuf,
     target: WriteTarget,
     before: Option<String>,
@@ -75,7 +75,7 @@ impl SetupPlan {
     /// link.
     pub fn add(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
         command: &str,
     ) -> Result<Self, Error> {
@@ -112,7 +112,7 @@ impl SetupPlan {
     /// Plans to remove the entry. If nothing else changed since it was added, the file gets back its original bytes.
     pub fn undo(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
     ) -> Result<Self, Error> {
         let mut plan = Self::open(environment, client, file)?;
@@ -156,14 +156,18 @@ impl SetupPlan {
         Ok(plan)
     }
 
-    fn open(environment: &Environment, client: Client, file: ClientFile) -> Result<Self, Error> {
+    fn open(
+        environment: &Environment,
+        client: SetupClient,
+        file: ClientFile,
+    ) -> Result<Self, Error> {
         let path = client.file(environment, file)?;
         Self::open_file(environment, client, file, path)
     }
 
     fn open_file(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
         path: PathBuf,
     ) -> Result<Self, Error> {
@@ -201,7 +205,7 @@ impl SetupPlan {
     /// a prompt.
     pub fn add_hook(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
         command: &str,
     ) -> Result<Self, Error> {
@@ -242,7 +246,7 @@ impl SetupPlan {
     /// Plans to remove the hook.
     pub fn undo_hook(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
     ) -> Result<Self, Error> {
         let mut plan = Self::open_hook(environment, client, file)?;
@@ -298,7 +302,7 @@ impl SetupPlan {
 
     fn open_hook(
         environment: &Environment,
-        client: Client,
+        client: SetupClient,
         file: ClientFile,
     ) -> Result<Self, Error> {
         let path = client.hook_file(environment, file)?;
@@ -308,7 +312,7 @@ impl SetupPlan {
     }
 
     /// Returns the client.
-    pub fn client(&self) -> Client {
+    pub fn client(&self) -> SetupClient {
         self.client
     }
 
@@ -420,7 +424,7 @@ impl SetupPlan {
     }
 }
 
-impl Client {
+impl SetupClient {
     /// Returns whether the user's configuration of the client has a server `skillfold`; `false` if it cannot be read.
     pub fn has_server(self, environment: &Environment) -> bool {
         is_removable(SetupPlan::undo(environment, self, ClientFile::User))
@@ -521,7 +525,12 @@ enum Edit<'a> {
     Remove,
 }
 
-fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<String, SyntaxFault> {
+fn edit(
+    client: SetupClient,
+    edit: Edit<'_>,
+    text: &str,
+    keys: &[&str],
+) -> Result<String, SyntaxFault> {
     let key = keys.first().copied().unwrap_or_default();
     match (client.format(), edit) {
         (Format::Json, Edit::Insert(entry)) => json::insert(text, keys, NAME, entry),
@@ -536,7 +545,7 @@ fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
     }
 }
 
-fn parse(client: Client, text: &str) -> Result<Value, SyntaxFault> {
+fn parse(client: SetupClient, text: &str) -> Result<Value, SyntaxFault> {
     let value = match client.format() {
         Format::Json => json::value(text),
         Format::Toml => toml::value(text),

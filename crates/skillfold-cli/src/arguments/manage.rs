@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use skillfold::core::Code;
 use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use super::{complete, number};
 
@@ -161,7 +161,7 @@ pub(crate) struct Init {
 pub(crate) struct Setup {
     /// The client; without it, all clients that you have, server and hook
     #[arg(value_parser = client_names())]
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<SetupClient>,
     /// Change the project's configuration, shared by everyone who works on it, instead of yours
     #[arg(long)]
     pub(crate) project: bool,
@@ -182,8 +182,9 @@ pub(crate) struct Setup {
     pub(crate) yes: bool,
 }
 
-fn client_names() -> impl TypedValueParser<Value = Client> {
-    PossibleValuesParser::new(Client::ALL.map(Client::name)).try_map(|name| name.parse::<Client>())
+fn client_names() -> impl TypedValueParser<Value = SetupClient> {
+    PossibleValuesParser::new(SetupClient::ALL.map(SetupClient::name))
+        .try_map(|name| name.parse::<SetupClient>())
 }
 
 #[derive(Args, Debug)]

@@ -13,7 +13,7 @@ use skillfold::{
     Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
     settings::SettingFinding,
 };
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use crate::arguments::{Doctor as Options, Global};
 use crate::commands::show;
@@ -73,7 +73,7 @@ pub(crate) fn run(
 fn hooks(environment: &Environment) -> Vec<HookState> {
     let heard = Conversations::of_user(environment).map(|conversations| conversations.last_heard());
     let heard = heard.unwrap_or_default();
-    let clients = Client::ALL.into_iter();
+    let clients = SetupClient::ALL.into_iter();
     let clients = clients.filter(|client| client.has_hooks() && client.is_used(environment));
     clients
         .map(|client| {

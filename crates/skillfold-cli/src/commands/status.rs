@@ -7,7 +7,7 @@ use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
 use skillfold::{Environment, Skills, settings::SettingFinding};
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -110,13 +110,13 @@ fn project_text(environment: &Environment, skills: &Skills, doctor: &Doctor) -> 
 
 /// What is set up in a client that the user has.
 struct ClientState {
-    client: Client,
+    client: SetupClient,
     has_server: bool,
     has_hook: bool,
 }
 
 fn clients(environment: &Environment) -> Vec<ClientState> {
-    let clients = Client::ALL.into_iter();
+    let clients = SetupClient::ALL.into_iter();
     let used = clients.filter(|client| client.is_used(environment));
     used.map(|client| ClientState {
         client,

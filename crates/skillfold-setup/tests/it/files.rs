@@ -1,13 +1,13 @@
 //! Which file is changed, and which is not.
 
 use skillfold::core::ErrorKind;
-use skillfold_setup::{Client, ClientFile, SetupPlan};
+use skillfold_setup::{ClientFile, SetupClient, SetupPlan};
 
 use crate::{CLAUDE, COMMAND, World, add, file, read, undo, world, write};
 
 #[test]
 fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
-    let said = |client: Client, text: &str| {
+    let said = |client: SetupClient, text: &str| {
         let world = world(client, text);
         let environment = world.environment("person/app");
         let error = SetupPlan::add(&environment, client, ClientFile::User, COMMAND).unwrap_err();
@@ -16,23 +16,23 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
         let real = world.path("").canonicalize().unwrap();
         error.to_string().replace(&*real.to_string_lossy(), "")
     };
-    insta::assert_snapshot!(said(Client::Cursor, "{\n  \"mcpServers\": {\n    \"a\": {}\n    \"b\": {}\n  }\n}"), @"Invalid `/person/.cursor/mcp.json`: Expected comma at 3:12");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": [] }"), @"Invalid `/person/.cursor/mcp.json`: Expected an object at 1:17");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Invalid `/person/.cursor/mcp.json`: Key "mcpServers" is there twice at 1:21"#);
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"a\": nul }"), @"Invalid `/person/.cursor/mcp.json`: Unexpected word at 1:8");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"a"), @"Invalid `/person/.cursor/mcp.json`: Unterminated string literal at 1:3");
-    insta::assert_snapshot!(said(Client::Cursor, "{} x"), @"Invalid `/person/.cursor/mcp.json`: Text cannot contain more than one JSON value at 1:4");
-    insta::assert_snapshot!(said(Client::Cursor, "// nothing"), @"Invalid `/person/.cursor/mcp.json`: There is nothing but comments at 1:1");
-    insta::assert_snapshot!(said(Client::Cursor, "[]"), @"Invalid `/person/.cursor/mcp.json`: Expected names with values at 1:1");
-    insta::assert_snapshot!(said(Client::Cursor, &"[".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:513");
-    insta::assert_snapshot!(said(Client::Cursor, &"{\"a\":".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:1282");
-    insta::assert_snapshot!(said(Client::Codex, "a = 1\nb = \n"), @"Invalid `/person/.codex/config.toml`: string values must be quoted, expected literal string at 2:5");
-    insta::assert_snapshot!(said(Client::Codex, "mcp_servers = 3\n"), @"Invalid `/person/.codex/config.toml`: Expected `mcp_servers` to be a table at 1:1");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n b: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: mapping values are not allowed in this context at 2:3");
-    insta::assert_snapshot!(said(Client::Goose, "extensions:\n- developer\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n---\nb: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
-    insta::assert_snapshot!(said(Client::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: it cannot be changed without changing more; change it by hand");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{\n  \"mcpServers\": {\n    \"a\": {}\n    \"b\": {}\n  }\n}"), @"Invalid `/person/.cursor/mcp.json`: Expected comma at 3:12");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"mcpServers\": [] }"), @"Invalid `/person/.cursor/mcp.json`: Expected an object at 1:17");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Invalid `/person/.cursor/mcp.json`: Key "mcpServers" is there twice at 1:21"#);
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a\": nul }"), @"Invalid `/person/.cursor/mcp.json`: Unexpected word at 1:8");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a"), @"Invalid `/person/.cursor/mcp.json`: Unterminated string literal at 1:3");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{} x"), @"Invalid `/person/.cursor/mcp.json`: Text cannot contain more than one JSON value at 1:4");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "// nothing"), @"Invalid `/person/.cursor/mcp.json`: There is nothing but comments at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "[]"), @"Invalid `/person/.cursor/mcp.json`: Expected names with values at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Cursor, &"[".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:513");
+    insta::assert_snapshot!(said(SetupClient::Cursor, &"{\"a\":".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:1282");
+    insta::assert_snapshot!(said(SetupClient::Codex, "a = 1\nb = \n"), @"Invalid `/person/.codex/config.toml`: string values must be quoted, expected literal string at 2:5");
+    insta::assert_snapshot!(said(SetupClient::Codex, "mcp_servers = 3\n"), @"Invalid `/person/.codex/config.toml`: Expected `mcp_servers` to be a table at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n b: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: mapping values are not allowed in this context at 2:3");
+    insta::assert_snapshot!(said(SetupClient::Goose, "extensions:\n- developer\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
+    insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n---\nb: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
+    insta::assert_snapshot!(said(SetupClient::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: it cannot be changed without changing more; change it by hand");
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn json_of_other_dialects_is_refused() {
         ("{ \"a\": [,] }", "1:9"),
         ("{ \"a\": 1 \u{feff}}", "1:10"),
     ] {
-        let world = world(Client::Cursor, text);
+        let world = world(SetupClient::Cursor, text);
         let environment = world.environment("person/app");
-        let plan = SetupPlan::add(&environment, Client::Cursor, ClientFile::User, COMMAND);
+        let plan = SetupPlan::add(&environment, SetupClient::Cursor, ClientFile::User, COMMAND);
         let error = plan.unwrap_err().to_string();
         assert!(error.ends_with(&format!(" at {place}")), "{text}\n{error}");
     }
@@ -68,31 +68,31 @@ fn json_of_other_dialects_is_refused() {
 #[test]
 fn mode_and_link_of_the_persons_file_stay() {
     use std::os::unix::fs::PermissionsExt;
-    let world = world(Client::ClaudeCode, CLAUDE);
+    let world = world(SetupClient::ClaudeCode, CLAUDE);
     let (path, real) = (
-        world.path(file(Client::ClaudeCode)),
+        world.path(file(SetupClient::ClaudeCode)),
         world.path("person/dotfiles.json"),
     );
     std::fs::rename(&path, &real).unwrap();
     std::os::unix::fs::symlink(&real, &path).unwrap();
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let plan = add(&world, Client::ClaudeCode);
+    let plan = add(&world, SetupClient::ClaudeCode);
     assert_eq!(plan.file(), real.canonicalize().unwrap());
     plan.write().unwrap();
     assert!(path.is_symlink());
     assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o400)).unwrap();
-    let error = undo(&world, Client::ClaudeCode).write().unwrap_err();
+    let error = undo(&world, SetupClient::ClaudeCode).write().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
 }
 
 #[test]
 fn file_that_changes_meanwhile_is_not_written() {
-    let world = world(Client::ClaudeCode, CLAUDE);
-    let plan = add(&world, Client::ClaudeCode);
-    write(&world, file(Client::ClaudeCode), "{}");
+    let world = world(SetupClient::ClaudeCode, CLAUDE);
+    let plan = add(&world, SetupClient::ClaudeCode);
+    write(&world, file(SetupClient::ClaudeCode), "{}");
     assert_eq!(plan.write().unwrap_err().kind(), ErrorKind::Refused);
-    assert_eq!(read(&world, file(Client::ClaudeCode)).unwrap(), "{}");
+    assert_eq!(read(&world, file(SetupClient::ClaudeCode)).unwrap(), "{}");
 }
 
 #[test]
@@ -108,15 +108,18 @@ fn variables_of_clients_say_where_their_files_are() {
         let plan = SetupPlan::add(&environment, client, ClientFile::User, COMMAND).unwrap();
         world.shown(&plan.file().to_string_lossy())
     };
-    assert_eq!(file(Client::Codex), "/codex/config.toml");
-    assert_eq!(file(Client::ClaudeCode), "/claude/.claude.json");
-    assert_eq!(file(Client::Goose), "/config/goose/config.yaml");
-    assert_eq!(file(Client::OpenCode), "/config/opencode/opencode.json");
-    assert_eq!(file(Client::Zed), "/config/zed/settings.json");
+    assert_eq!(file(SetupClient::Codex), "/codex/config.toml");
+    assert_eq!(file(SetupClient::ClaudeCode), "/claude/.claude.json");
+    assert_eq!(file(SetupClient::Goose), "/config/goose/config.yaml");
+    assert_eq!(
+        file(SetupClient::OpenCode),
+        "/config/opencode/opencode.json"
+    );
+    assert_eq!(file(SetupClient::Zed), "/config/zed/settings.json");
     let desktop = "/config/Claude/claude_desktop_config.json";
-    assert_eq!(file(Client::ClaudeDesktop), desktop);
+    assert_eq!(file(SetupClient::ClaudeDesktop), desktop);
     let package = "local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
     std::fs::create_dir_all(world.path(package)).unwrap();
     let desktop = format!("/{package}/claude_desktop_config.json");
-    assert_eq!(file(Client::ClaudeDesktop), desktop);
+    assert_eq!(file(SetupClient::ClaudeDesktop), desktop);
 }

@@ -1,12 +1,12 @@
 //! What is put into JSON, and that everything else stays.
 
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use crate::{CLAUDE, add, check, world, write};
 
 #[test]
 fn claude_code_gets_a_server_beside_the_others() {
-    insta::assert_snapshot!(check(Client::ClaudeCode, CLAUDE), @r#"
+    insta::assert_snapshot!(check(SetupClient::ClaudeCode, CLAUDE), @r#"
     {
       "numStartups": 42,
       "tipsHistory": { "shift-enter": 3 },
@@ -30,7 +30,7 @@ fn claude_code_gets_a_server_beside_the_others() {
 
 #[test]
 fn cursor_gets_a_server_whatever_the_form_of_the_file() {
-    insta::assert_snapshot!(check(Client::Cursor, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"url\": \"https://x\"}\n\t}\n}"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Cursor, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"url\": \"https://x\"}\n\t}\n}"), @r#"
     {
     	"mcpServers": {
     		"skillfold": {
@@ -42,8 +42,8 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
     	}
     }
     "#);
-    insta::assert_snapshot!(check(Client::Cursor, "{\"mcpServers\": {\"a\": {\"url\": \"https://x\"}}}"), @r#"{"mcpServers": {"skillfold": {"type": "stdio", "command": "/opt/bin/skillfold", "args": ["serve"]}, "a": {"url": "https://x"}}}"#);
-    insta::assert_snapshot!(check(Client::Cursor, "{\n  \"mcpServers\": {}\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Cursor, "{\"mcpServers\": {\"a\": {\"url\": \"https://x\"}}}"), @r#"{"mcpServers": {"skillfold": {"type": "stdio", "command": "/opt/bin/skillfold", "args": ["serve"]}, "a": {"url": "https://x"}}}"#);
+    insta::assert_snapshot!(check(SetupClient::Cursor, "{\n  \"mcpServers\": {}\n}\n"), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -54,7 +54,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
       }
     }
     "#);
-    insta::assert_snapshot!(check(Client::Cursor, "{\n  \"mcpServers\": {\n  }\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Cursor, "{\n  \"mcpServers\": {\n  }\n}\n"), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -65,7 +65,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
       }
     }
     "#);
-    insta::assert_snapshot!(check(Client::Cursor, "{}"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Cursor, "{}"), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -76,7 +76,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
       }
     }
     "#);
-    insta::assert_snapshot!(check(Client::Cursor, ""), @r#"
+    insta::assert_snapshot!(check(SetupClient::Cursor, ""), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -89,7 +89,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
     "#);
     assert_eq!(
         check(
-            Client::Cursor,
+            SetupClient::Cursor,
             "\u{feff}{\r\n  \"mcpServers\": {\r\n    \"a\": {}\r\n  }\r\n}\r\n"
         )
         .matches('\n')
@@ -100,7 +100,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
 
 #[test]
 fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
-    insta::assert_snapshot!(check(Client::ClaudeDesktop, "{\n  \"globalShortcut\": \"Ctrl+Space\"\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::ClaudeDesktop, "{\n  \"globalShortcut\": \"Ctrl+Space\"\n}\n"), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -111,7 +111,7 @@ fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
       "globalShortcut": "Ctrl+Space"
     }
     "#);
-    insta::assert_snapshot!(check(Client::Windsurf, "{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://x\" }\n  }\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Windsurf, "{\n  \"mcpServers\": {\n    \"docs\": { \"serverUrl\": \"https://x\" }\n  }\n}\n"), @r#"
     {
       "mcpServers": {
         "skillfold": {
@@ -122,7 +122,7 @@ fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
       }
     }
     "#);
-    insta::assert_snapshot!(check(Client::Zed, "// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {\n    \"docs\": { \"url\": \"https://x\" },\n  },\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Zed, "// Zed settings\n{\n  \"theme\": \"One Dark\", // at night\n  \"context_servers\": {\n    \"docs\": { \"url\": \"https://x\" },\n  },\n}\n"), @r#"
     // Zed settings
     {
       "theme": "One Dark", // at night
@@ -139,7 +139,7 @@ fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
 
 #[test]
 fn vscode_keeps_its_comments_and_inputs() {
-    insta::assert_snapshot!(check(Client::VsCode, r#"// Servers for all my projects
+    insta::assert_snapshot!(check(SetupClient::VsCode, r#"// Servers for all my projects
 {
     "servers": { // keep these sorted
         /* remote */
@@ -172,17 +172,17 @@ fn vscode_keeps_its_comments_and_inputs() {
         ],
     }
     "#);
-    check(Client::VsCode, "{\n  /*/ none yet */\n}\n");
-    check(Client::VsCode, "{ \"servers\": {} // old\r}\n");
+    check(SetupClient::VsCode, "{\n  /*/ none yet */\n}\n");
+    check(SetupClient::VsCode, "{ \"servers\": {} // old\r}\n");
     check(
-        Client::VsCode,
+        SetupClient::VsCode,
         "{\n\n  \"servers\": {\n\n    \"a\": {}\n\n  }\n}\n",
     );
 }
 
 #[test]
 fn opencode_gets_a_local_server_in_either_form() {
-    insta::assert_snapshot!(check(Client::OpenCode, r#"{
+    insta::assert_snapshot!(check(SetupClient::OpenCode, r#"{
   "$schema": "https://opencode.ai/config.json",
   // models
   "model": "anthropic/claude",
@@ -204,7 +204,7 @@ fn opencode_gets_a_local_server_in_either_form() {
       },
     }
     "#);
-    insta::assert_snapshot!(check(Client::OpenCode, r#"{
+    insta::assert_snapshot!(check(SetupClient::OpenCode, r#"{
   "mcp": {
     "timeout": 5000,
     "servers": {
@@ -227,7 +227,7 @@ fn opencode_gets_a_local_server_in_either_form() {
     }
     "#);
     // A server that is called `servers` is a server.
-    insta::assert_snapshot!(check(Client::OpenCode, "{\n  \"mcp\": {\n    \"servers\": { \"type\": \"local\", \"command\": [\"x\"] }\n  }\n}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::OpenCode, "{\n  \"mcp\": {\n    \"servers\": { \"type\": \"local\", \"command\": [\"x\"] }\n  }\n}\n"), @r#"
     {
       "mcp": {
         "skillfold": {
@@ -242,19 +242,19 @@ fn opencode_gets_a_local_server_in_either_form() {
 
 #[test]
 fn opencode_file_with_comments_is_taken_where_there_is_one() {
-    let world = world(Client::OpenCode, "{}\n");
+    let world = world(SetupClient::OpenCode, "{}\n");
     write(
         &world,
         "person/.config/opencode/opencode.jsonc",
         "{ // mine\n}\n",
     );
-    let plan = add(&world, Client::OpenCode);
+    let plan = add(&world, SetupClient::OpenCode);
     assert!(plan.file().ends_with("opencode.jsonc"), "{:?}", plan.file());
 }
 
 #[test]
 fn gemini_gets_its_servers_where_it_had_none() {
-    insta::assert_snapshot!(check(Client::Gemini, r#"{
+    insta::assert_snapshot!(check(SetupClient::Gemini, r#"{
   "ui": { "theme": "Default" },
   "security": { "auth": { "selectedType": "oauth-personal" } } // by Google
 }"#), @r#"

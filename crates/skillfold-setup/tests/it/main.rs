@@ -12,7 +12,7 @@ mod yaml;
 use std::path::PathBuf;
 
 use skillfold::Environment;
-use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 use skillfold_testkit::folder;
 use tempfile::TempDir;
 
@@ -60,22 +60,22 @@ impl World {
 }
 
 /// Returns the person's file of a client, as it is called where tests run.
-fn file(client: Client) -> &'static str {
+fn file(client: SetupClient) -> &'static str {
     match client {
-        Client::ClaudeCode => "person/.claude.json",
-        Client::Codex => "person/.codex/config.toml",
-        Client::Cursor => "person/.cursor/mcp.json",
-        Client::Gemini => "person/.gemini/settings.json",
-        Client::Goose => "person/.config/goose/config.yaml",
-        Client::OpenCode => "person/.config/opencode/opencode.json",
-        Client::ClaudeDesktop => "person/.config/Claude/claude_desktop_config.json",
-        Client::Windsurf => "person/.codeium/windsurf/mcp_config.json",
-        Client::Zed => "person/.config/zed/settings.json",
+        SetupClient::ClaudeCode => "person/.claude.json",
+        SetupClient::Codex => "person/.codex/config.toml",
+        SetupClient::Cursor => "person/.cursor/mcp.json",
+        SetupClient::Gemini => "person/.gemini/settings.json",
+        SetupClient::Goose => "person/.config/goose/config.yaml",
+        SetupClient::OpenCode => "person/.config/opencode/opencode.json",
+        SetupClient::ClaudeDesktop => "person/.config/Claude/claude_desktop_config.json",
+        SetupClient::Windsurf => "person/.codeium/windsurf/mcp_config.json",
+        SetupClient::Zed => "person/.config/zed/settings.json",
         _ => "person/.config/Code/User/mcp.json",
     }
 }
 
-fn world(client: Client, text: &str) -> World {
+fn world(client: SetupClient, text: &str) -> World {
     let world = World::new("//- person/app/README.md\n");
     write(&world, file(client), text);
     world
@@ -93,18 +93,18 @@ fn read(world: &World, path: &str) -> Option<String> {
     std::fs::read_to_string(world.path(path)).ok()
 }
 
-fn add(world: &World, client: Client) -> SetupPlan {
+fn add(world: &World, client: SetupClient) -> SetupPlan {
     let environment = world.environment("person/app");
     SetupPlan::add(&environment, client, ClientFile::User, COMMAND).unwrap()
 }
 
-fn undo(world: &World, client: Client) -> SetupPlan {
+fn undo(world: &World, client: SetupClient) -> SetupPlan {
     SetupPlan::undo(&world.environment("person/app"), client, ClientFile::User).unwrap()
 }
 
 /// Puts the entry into a text, checks that once more does nothing and that undoing gives the bytes back, and returns the
 /// text with the entry.
-fn check(client: Client, text: &str) -> String {
+fn check(client: SetupClient, text: &str) -> String {
     let world = world(client, text);
     let plan = add(&world, client);
     assert_eq!(plan.change(), SetupChange::Added, "{text}");
@@ -131,7 +131,7 @@ fn check(client: Client, text: &str) -> String {
 }
 
 /// Checks that the entry is taken out too where nobody remembers how it came in, and that what is left reads as before.
-fn without_memory(client: Client, text: &str, after: &str) {
+fn without_memory(client: SetupClient, text: &str, after: &str) {
     let world = world(client, after);
     let plan = undo(&world, client);
     assert_eq!(plan.change(), SetupChange::Removed);

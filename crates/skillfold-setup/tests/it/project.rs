@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use skillfold::core::{Error, ErrorKind};
-use skillfold_setup::{Client, ClientFile, SetupPlan};
+use skillfold_setup::{ClientFile, SetupClient, SetupPlan};
 
 use crate::{World, read};
 
-fn in_project(world: &World, client: Client) -> Result<SetupPlan, Error> {
+fn in_project(world: &World, client: SetupClient) -> Result<SetupPlan, Error> {
     let environment = world.environment("person/app");
     SetupPlan::add(&environment, client, ClientFile::Project, "skillfold")
 }
@@ -16,7 +16,7 @@ fn in_project(world: &World, client: Client) -> Result<SetupPlan, Error> {
 #[expect(clippy::too_many_lines, reason = "one snapshot of all clients")]
 fn project_has_a_file_of_its_own_where_the_client_has_one() {
     let world = World::new("//- person/app/README.md\n");
-    let files: Vec<String> = Client::ALL
+    let files: Vec<String> = SetupClient::ALL
         .into_iter()
         .map(|client| match in_project(&world, client) {
             Ok(plan) => {
@@ -113,7 +113,7 @@ fn link_of_a_project_does_not_turn_a_write_to_somewhere_else() {
         world.path("person/app/.mcp.json"),
     )
     .unwrap();
-    for client in [Client::VsCode, Client::ClaudeCode] {
+    for client in [SetupClient::VsCode, SetupClient::ClaudeCode] {
         assert_eq!(
             in_project(&world, client).unwrap_err().kind(),
             ErrorKind::Refused,

@@ -1,12 +1,12 @@
 //! What is put into TOML, and that everything else stays.
 
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use crate::{check, file, read, undo, world};
 
 #[test]
 fn codex_gets_a_table_at_the_end() {
-    insta::assert_snapshot!(check(Client::Codex, r#"# My model
+    insta::assert_snapshot!(check(SetupClient::Codex, r#"# My model
 model = "gpt-5"   # the good one
 
 [mcp_servers.github]   # tokens are in the keyring
@@ -43,18 +43,18 @@ theme = 'dark'
     args = ["serve"]
     "#);
     // A table on one line, and none at all, and no line end.
-    insta::assert_snapshot!(check(Client::Codex, "mcp_servers = { github = { command = \"npx\" } } # all of them\nmodel = \"x\"\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Codex, "mcp_servers = { github = { command = \"npx\" } } # all of them\nmodel = \"x\"\n"), @r#"
     mcp_servers = { github = { command = "npx" } , skillfold = { command = "/opt/bin/skillfold", args = ["serve"] } } # all of them
     model = "x"
     "#);
-    insta::assert_snapshot!(check(Client::Codex, "model = \"x\""), @r#"
+    insta::assert_snapshot!(check(SetupClient::Codex, "model = \"x\""), @r#"
     model = "x"
 
     [mcp_servers.skillfold]
     command = "/opt/bin/skillfold"
     args = ["serve"]
     "#);
-    insta::assert_snapshot!(check(Client::Codex, "mcp_servers.github.command = \"npx\"\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Codex, "mcp_servers.github.command = \"npx\"\n"), @r#"
     mcp_servers.github.command = "npx"
 
     [mcp_servers.skillfold]
@@ -62,7 +62,7 @@ theme = 'dark'
     args = ["serve"]
     "#);
     assert_eq!(
-        check(Client::Codex, "a = 1\r\n[b]\r\nc = 2\r\n")
+        check(SetupClient::Codex, "a = 1\r\n[b]\r\nc = 2\r\n")
             .matches("\r\n")
             .count(),
         7
@@ -79,12 +79,12 @@ fn table_on_one_line_keeps_the_line_ends_of_the_file() {
     ] {
         let returns = text.matches('\r').count();
         // `check` also undoes it, and compares every byte.
-        let added = check(Client::Codex, &text);
+        let added = check(SetupClient::Codex, &text);
         assert_eq!(added.matches('\r').count(), returns, "{added:?}");
         // Without the record of what was added, too.
-        let world = world(Client::Codex, &added);
-        undo(&world, Client::Codex).write().unwrap();
-        let left = read(&world, file(Client::Codex)).unwrap();
+        let world = world(SetupClient::Codex, &added);
+        undo(&world, SetupClient::Codex).write().unwrap();
+        let left = read(&world, file(SetupClient::Codex)).unwrap();
         assert_eq!(left.matches('\r').count(), returns, "{left:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! What `undo` takes out, and what it gives back.
 
-use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 
 use crate::{CLAUDE, COMMAND, World, add, check, file, read, undo, world, write};
 
 #[test]
 fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
-    for client in Client::ALL {
+    for client in SetupClient::ALL {
         let world = World::new("//- person/app/README.md\n");
         let plan = add(&world, client);
         assert_eq!((plan.change(), plan.before()), (SetupChange::Added, None));
@@ -21,7 +21,7 @@ fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
         plan.write().unwrap();
         assert_eq!(read(&world, file(client)), None, "{client}");
     }
-    for client in [Client::Cursor, Client::ClaudeCode] {
+    for client in [SetupClient::Cursor, SetupClient::ClaudeCode] {
         for blank in [
             "",
             "\n",
@@ -39,16 +39,16 @@ fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
 
 #[test]
 fn what_the_person_wrote_since_stays_when_it_is_undone() {
-    let world = world(Client::Cursor, "{\n  \"mcpServers\": {}\n}\n");
-    add(&world, Client::Cursor).write().unwrap();
-    let text = read(&world, file(Client::Cursor)).unwrap();
+    let world = world(SetupClient::Cursor, "{\n  \"mcpServers\": {}\n}\n");
+    add(&world, SetupClient::Cursor).write().unwrap();
+    let text = read(&world, file(SetupClient::Cursor)).unwrap();
     let text = text.replace(
         "    }\n  }\n",
         "    }, // ours\n    \"later\": { \"url\": \"https://x\" }\n  }\n",
     );
-    write(&world, file(Client::Cursor), &text);
-    undo(&world, Client::Cursor).write().unwrap();
-    insta::assert_snapshot!(read(&world, file(Client::Cursor)).unwrap(), @r#"
+    write(&world, file(SetupClient::Cursor), &text);
+    undo(&world, SetupClient::Cursor).write().unwrap();
+    insta::assert_snapshot!(read(&world, file(SetupClient::Cursor)).unwrap(), @r#"
     {
       "mcpServers": {
         // ours
@@ -60,13 +60,13 @@ fn what_the_person_wrote_since_stays_when_it_is_undone() {
 
 #[test]
 fn client_that_writes_its_file_anew_loses_nothing_when_it_is_undone() {
-    let world = world(Client::ClaudeCode, CLAUDE);
-    add(&world, Client::ClaudeCode).write().unwrap();
-    let text = read(&world, file(Client::ClaudeCode)).unwrap();
+    let world = world(SetupClient::ClaudeCode, CLAUDE);
+    add(&world, SetupClient::ClaudeCode).write().unwrap();
+    let text = read(&world, file(SetupClient::ClaudeCode)).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    write(&world, file(Client::ClaudeCode), &value.to_string());
-    undo(&world, Client::ClaudeCode).write().unwrap();
-    let left = read(&world, file(Client::ClaudeCode)).unwrap();
+    write(&world, file(SetupClient::ClaudeCode), &value.to_string());
+    undo(&world, SetupClient::ClaudeCode).write().unwrap();
+    let left = read(&world, file(SetupClient::ClaudeCode)).unwrap();
     let left: serde_json::Value = serde_json::from_str(&left).unwrap();
     assert_eq!(
         left,
@@ -78,23 +78,23 @@ fn client_that_writes_its_file_anew_loses_nothing_when_it_is_undone() {
 fn entry_that_was_made_otherwise_needs_force() {
     for (client, text) in [
         (
-            Client::Cursor,
+            SetupClient::Cursor,
             "{\n  \"mcpServers\": {\n    \"skillfold\": { \"command\": \"other\" }, // mine\n    \"b\": {}\n  }\n}\n",
         ),
         (
-            Client::Codex,
+            SetupClient::Codex,
             "[mcp_servers.skillfold]\ncommand = \"other\" # mine\n[mcp_servers.skillfold.env]\nA = \"1\"\n[x]\ny = 1\n",
         ),
         (
-            Client::Codex,
+            SetupClient::Codex,
             "mcp_servers = { skillfold = { command = \"other\" }, b = {} }\n",
         ),
         (
-            Client::Goose,
+            SetupClient::Goose,
             "extensions:\n  skillfold:\n    cmd: other\n  b:\n    cmd: b\n",
         ),
         (
-            Client::Goose,
+            SetupClient::Goose,
             "extensions: {skillfold: {cmd: other}, b: {cmd: b}}\n",
         ),
     ] {
@@ -130,14 +130,14 @@ fn entry_that_was_made_otherwise_needs_force() {
 
 #[test]
 fn nothing_of_the_configuration_is_remembered_but_what_was_added() {
-    let world = world(Client::ClaudeCode, CLAUDE);
-    add(&world, Client::ClaudeCode).write().unwrap();
+    let world = world(SetupClient::ClaudeCode, CLAUDE);
+    add(&world, SetupClient::ClaudeCode).write().unwrap();
     let memory = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
     assert!(
         memory.contains(COMMAND) && !memory.contains("ghp_secret"),
         "{memory}"
     );
-    undo(&world, Client::ClaudeCode).write().unwrap();
+    undo(&world, SetupClient::ClaudeCode).write().unwrap();
     let memory = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
     assert!(!memory.contains(COMMAND), "{memory}");
 }
@@ -149,9 +149,9 @@ fn file_that_is_cut_off_anywhere_is_refused_or_comes_back_byte_for_byte() {
     let jsonc =
         "// ä\n{ // b\n\t\"servers\": { /* c */ \"d\": [1, { \"e\": \"}\\\"\" }, ], }, // f\n}\n";
     for (client, text) in [
-        (Client::Goose, goose),
-        (Client::Codex, codex),
-        (Client::VsCode, jsonc),
+        (SetupClient::Goose, goose),
+        (SetupClient::Codex, codex),
+        (SetupClient::VsCode, jsonc),
     ] {
         let world = world(client, text);
         let environment = world.environment("person/app");

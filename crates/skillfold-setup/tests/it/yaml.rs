@@ -1,12 +1,12 @@
 //! What is put into YAML, and that everything else stays.
 
-use skillfold_setup::Client;
+use skillfold_setup::SetupClient;
 
 use crate::check;
 
 #[test]
 fn goose_gets_an_extension_among_the_others() {
-    insta::assert_snapshot!(check(Client::Goose, r#"GOOSE_PROVIDER: anthropic   # the provider
+    insta::assert_snapshot!(check(SetupClient::Goose, r#"GOOSE_PROVIDER: anthropic   # the provider
 GOOSE_MODEL: "claude-sonnet"
 
 extensions:
@@ -70,7 +70,7 @@ instructions: |
 
 #[test]
 fn goose_gets_an_extension_whatever_the_form_of_the_file() {
-    insta::assert_snapshot!(check(Client::Goose, "GOOSE_MODEL: x"), @"
+    insta::assert_snapshot!(check(SetupClient::Goose, "GOOSE_MODEL: x"), @"
     GOOSE_MODEL: x
     extensions:
       skillfold:
@@ -82,7 +82,7 @@ fn goose_gets_an_extension_whatever_the_form_of_the_file() {
         args: [serve]
         timeout: 300
     ");
-    insta::assert_snapshot!(check(Client::Goose, "extensions:\nGOOSE_MODEL: größe\n"), @"
+    insta::assert_snapshot!(check(SetupClient::Goose, "extensions:\nGOOSE_MODEL: größe\n"), @"
     extensions:
       skillfold:
         enabled: true
@@ -94,12 +94,12 @@ fn goose_gets_an_extension_whatever_the_form_of_the_file() {
         timeout: 300
     GOOSE_MODEL: größe
     ");
-    insta::assert_snapshot!(check(Client::Goose, "größe: x\nextensions: {}\n"), @r#"
+    insta::assert_snapshot!(check(SetupClient::Goose, "größe: x\nextensions: {}\n"), @r#"
     größe: x
     extensions: {skillfold: {"enabled": true, "type": "stdio", "name": "skillfold", "description": "Agent skills", "cmd": "/opt/bin/skillfold", "args": ["serve"], "timeout": 300}}
     "#);
-    insta::assert_snapshot!(check(Client::Goose, "extensions: {developer: {enabled: true}}\n"), @r#"extensions: {skillfold: {"enabled": true, "type": "stdio", "name": "skillfold", "description": "Agent skills", "cmd": "/opt/bin/skillfold", "args": ["serve"], "timeout": 300}, developer: {enabled: true}}"#);
-    insta::assert_snapshot!(check(Client::Goose, "extensions:\n    developer:\n        enabled: true\n"), @"
+    insta::assert_snapshot!(check(SetupClient::Goose, "extensions: {developer: {enabled: true}}\n"), @r#"extensions: {skillfold: {"enabled": true, "type": "stdio", "name": "skillfold", "description": "Agent skills", "cmd": "/opt/bin/skillfold", "args": ["serve"], "timeout": 300}, developer: {enabled: true}}"#);
+    insta::assert_snapshot!(check(SetupClient::Goose, "extensions:\n    developer:\n        enabled: true\n"), @"
     extensions:
         skillfold:
           enabled: true
@@ -112,7 +112,7 @@ fn goose_gets_an_extension_whatever_the_form_of_the_file() {
         developer:
             enabled: true
     ");
-    insta::assert_snapshot!(check(Client::Goose, "# nothing yet\n"), @"
+    insta::assert_snapshot!(check(SetupClient::Goose, "# nothing yet\n"), @"
     # nothing yet
     extensions:
       skillfold:

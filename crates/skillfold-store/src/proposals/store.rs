@@ -14,7 +14,7 @@ use crate::files::skill_files::SkillFiles;
 use crate::files::write_root::{Access, WriteRoot};
 use crate::proposals::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
 use crate::proposals::log::{
-    self, ApprovedBy, Event, Log, LogRecords, Operation, Outcome, RecordedApproval, Target,
+    self, ApprovedBy, Event, Log, LogRecords, Operation, OperationOutcome, RecordedApproval, Target,
 };
 use crate::proposals::objects::Objects;
 
@@ -266,7 +266,7 @@ impl LockedStore<'_> {
         self.log.append(started, now)?;
         let changed = change();
         match self.finish(changed.is_ok(), now) {
-            Ok(Some(Outcome::Done)) => Ok(()),
+            Ok(Some(OperationOutcome::Done)) => Ok(()),
             // If this failed, the next who opens the store finds out whether it is done, and writes it down.
             _ => changed,
         }
@@ -274,7 +274,11 @@ impl LockedStore<'_> {
 
     /// Writes down how the operation ended that was started last, if that is not written. `is_done` says that it succeeded,
     /// whatever others changed since; otherwise that is found out.
-    fn finish(&mut self, is_done: bool, now: SystemTime) -> Result<Option<Outcome>, Error> {
+    fn finish(
+        &mut self,
+        is_done: bool,
+        now: SystemTime,
+    ) -> Result<Option<OperationOutcome>, Error> {
         let Some(record) = self.log.read.unfinished() else {
             return Ok(None);
         };
@@ -294,11 +298,11 @@ impl LockedStore<'_> {
             flush(target)?;
         }
         let outcome = if is_done || found == *after {
-            Outcome::Done
+            OperationOutcome::Done
         } else if found == *before {
-            Outcome::Undone
+            OperationOutcome::Undone
         } else {
-            Outcome::Overtaken
+            OperationOutcome::Overtaken
         };
         let event = Event::Finished {
             started: number,

@@ -5,7 +5,7 @@ use std::fs;
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Event, LogRecords, Outcome, SkillPath, Store, Target};
+use skillfold_store::{Event, LogRecords, OperationOutcome, SkillPath, Store, Target};
 
 use crate::home::{Home, approve, now};
 use crate::scenario::{Scenario, Subject};
@@ -89,7 +89,7 @@ impl Seen {
 
 /// Returns what the log says, without acts that changed nothing and without what is random.
 fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
-    let ends: BTreeMap<u64, Outcome> = log
+    let ends: BTreeMap<u64, OperationOutcome> = log
         .records
         .iter()
         .filter_map(|record| match record.event {
@@ -109,8 +109,9 @@ fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
             }
         }
         match (&event, ends.get(&record.number)) {
-            (Event::Finished { .. }, _) | (Event::Started { .. }, Some(Outcome::Undone)) => {}
-            (Event::Started { .. }, None | Some(Outcome::Overtaken)) => {
+            (Event::Finished { .. }, _)
+            | (Event::Started { .. }, Some(OperationOutcome::Undone)) => {}
+            (Event::Started { .. }, None | Some(OperationOutcome::Overtaken)) => {
                 return Err(format!("record {} has no good end", record.number));
             }
             _ => events.push(event),

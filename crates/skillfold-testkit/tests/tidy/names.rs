@@ -29,6 +29,31 @@ fn no_two_types_of_a_crate_share_a_name() {
     offenders.expect_none("Name each type after what it is; docs/concepts.md has our words");
 }
 
+#[test]
+fn no_two_public_types_share_a_name_across_crates() {
+    let mut first: BTreeMap<String, String> = BTreeMap::new();
+    let mut offenders = Offenders::default();
+    for file in files() {
+        let Some(crate_name) = shipped_in(file) else {
+            continue;
+        };
+        let code = product(file);
+        for (line, name) in types(&code) {
+            let is_public =
+                (code.lines().nth(line - 1)).is_some_and(|text| text.starts_with("pub "));
+            let known = || crate_name.to_owned();
+            let earlier = is_public.then(|| first.entry(name.clone()).or_insert_with(known));
+            if let Some(earlier) = earlier
+                && *earlier != crate_name
+            {
+                let what = format!("`{name}` is a public type of {earlier} too");
+                offenders.add(&file.path, [Finding::new(line, what)]);
+            }
+        }
+    }
+    offenders.expect_none("A program that uses both has to rename one");
+}
+
 /// Returns the crate that a shipped file belongs to.
 fn shipped_in(file: &File) -> Option<&str> {
     file.inside_crate("src")?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Digest;
-use skillfold::store::{Event, Operation, Outcome, Record, RecordedApproval, Target};
+use skillfold::store::{Event, Operation, OperationOutcome, Record, RecordedApproval, Target};
 
 use crate::terminal::digest::short;
 use crate::terminal::output::{display_path, pluralize};
@@ -13,7 +13,7 @@ use crate::terminal::output::{display_path, pluralize};
 /// Returns the records in words, one line each. The end of something is said where it started.
 pub(super) fn describe(records: &[Record]) -> Vec<(&Record, String)> {
     let names = Names::of(records);
-    let ends: HashMap<u64, Outcome> = (records.iter())
+    let ends: HashMap<u64, OperationOutcome> = (records.iter())
         .filter_map(|record| match &record.event {
             Event::Finished { started, outcome } => Some((*started, *outcome)),
             _ => None,
@@ -31,8 +31,8 @@ pub(super) fn describe(records: &[Record]) -> Vec<(&Record, String)> {
             } => {
                 let text = operation_text(operation, target, *after, &names);
                 match ends.get(&record.number) {
-                    Some(Outcome::Done) => text,
-                    Some(Outcome::Undone) => format!("{text} (undone)"),
+                    Some(OperationOutcome::Done) => text,
+                    Some(OperationOutcome::Undone) => format!("{text} (undone)"),
                     Some(_) => format!("{text} (overtaken by another change)"),
                     None => format!("{text} (not finished)"),
                 }

@@ -9,7 +9,7 @@ use skillfold::Environment;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
 use skillfold::view::{self, Document, SetupFile};
-use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 
 use crate::arguments::{Global, Setup};
 use crate::commands::setup::config_diff::{DiffPart, diff_lines};
@@ -60,13 +60,13 @@ fn set_up_all(
     files: &mut Vec<SetupFile>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let clients = Client::ALL.into_iter();
+    let clients = SetupClient::ALL.into_iter();
     let clients: Vec<_> = clients
         .filter(|client| client.is_used(environment))
         .filter(|client| !options.project || client.has_project_file())
         .collect();
     if clients.is_empty() {
-        let names = Client::ALL.map(Client::name).join(", ");
+        let names = SetupClient::ALL.map(SetupClient::name).join(", ");
         output.say(format!(
             "No client was found; name the one to set up: {names}"
         ));
@@ -96,7 +96,7 @@ fn set_up_all(
 /// Sets up one client. Undoing removes both parts.
 fn set_up(
     environment: &Environment,
-    client: Client,
+    client: SetupClient,
     options: &Setup,
     files: &mut Vec<SetupFile>,
     output: &mut Output,
@@ -131,14 +131,14 @@ fn set_up(
     Ok(())
 }
 
-fn parts(client: Client, with_hook: bool) -> impl Iterator<Item = Part> {
+fn parts(client: SetupClient, with_hook: bool) -> impl Iterator<Item = Part> {
     let hook = (with_hook && client.has_hooks()).then_some(Part::Hook);
     [Part::Server].into_iter().chain(hook)
 }
 
 fn plan(
     environment: &Environment,
-    client: Client,
+    client: SetupClient,
     part: Part,
     options: &Setup,
 ) -> Result<SetupPlan, Failure> {
@@ -211,7 +211,7 @@ fn change_file(
     files.push(file.written());
     if !output.is_json() {
         output.say(success_text(plan, options));
-        if part == Part::Hook && !options.undo && plan.client() == Client::Codex {
+        if part == Part::Hook && !options.undo && plan.client() == SetupClient::Codex {
             output.say(
                 "Codex calls a new hook only after you approve it: type `/hooks` in Codex and review it",
             );

@@ -22,8 +22,8 @@ use skillfold_core::text::utc;
 use skillfold_core::{Error, ErrorKind};
 
 pub use self::record::{
-    ApprovedBy, Author, Event, Operation, Outcome, Record, RecordedApproval, Target, UnknownEvent,
-    Verdict,
+    ApprovedBy, Author, Event, Operation, OperationOutcome, Record, RecordedApproval, Target,
+    UnknownEvent, Verdict,
 };
 use self::record::{FORMAT, ForeignRecord, RecordHead};
 use crate::files::calls::{flush, truncate, write_all};
@@ -155,7 +155,7 @@ impl LogRecords {
         let finished = self.records.iter().filter_map(|record| match record.event {
             Event::Finished {
                 started,
-                outcome: Outcome::Done,
+                outcome: OperationOutcome::Done,
             } => Some(started),
             _ => None,
         });

@@ -132,7 +132,7 @@ pub enum Event {
         /// The number of the record that started it.
         started: u64,
         /// How it ended.
-        outcome: Outcome,
+        outcome: OperationOutcome,
     },
     /// Whether clients may ask if a skill may run.
     ClientsMayAsk {
@@ -236,7 +236,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// It is done.
     Done,
     /// Nothing was changed.
