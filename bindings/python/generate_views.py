@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-SCHEMA = HERE / "../../docs/schema/view-v1.json"
+SCHEMA = HERE / "../../docs/schema/view-v2.json"
 VIEWS = HERE / "python/skillfold/views.py"
 
 # Names that differ from the schema's without `View`.

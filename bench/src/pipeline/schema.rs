@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use skillfold::ToolAnswer;
 
-const SCHEMA: &str = include_str!("../../../docs/schema/view-v1.json");
+const SCHEMA: &str = include_str!("../../../docs/schema/view-v2.json");
 
 /// The schema of whole answers, and of the parts that tools return.
 pub(super) struct Schema {

@@ -142,7 +142,7 @@ def test_an_edit_is_seen_by_the_next_turn(tmp_path: Path) -> None:
     assert "New and longer." in str(skills.session().turn("the tax form"))
     write_skill(tmp_path / ".agents/skills", "mail", "Writes letters")
     assert skills.refresh().added == ["mail"]
-    assert skills.refresh() == {"view": 1, "kind": "changes"}
+    assert skills.refresh() == {"view": 2, "kind": "changes"}
 
 
 def test_agents_see_what_they_are_bound_to(bundled: Skills) -> None:

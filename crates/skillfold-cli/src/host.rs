@@ -149,7 +149,7 @@ pub(crate) fn say_held(catalog: &Catalog, output: &mut Output) {
     match count(catalog, Status::Held) {
         0 => {}
         count => output.say(format!(
-            "{} held: you have not accepted {}. `skillfold accept` shows {1}, `skillfold accept --all` accepts {1}",
+            "{} held until you trust {}: `skillfold trust --held` shows {1} and asks",
             pluralize(count, "skill is", "skills are"),
             if count == 1 { "it" } else { "them" }
         )),

@@ -260,8 +260,8 @@ codes! {
         "Review the skill; if it is good, trust its project with `skillfold trust`";
     Disabled "SF605" Info "The skill is disabled",
         "Add it to `enable` in the settings, or take it out of `disable`";
-    Held "SF606" Info "The skill is not accepted, and new skills are held; it is given to no model",
-        "Review the skill; if it is good, accept it with `skillfold accept`";
+    Held "SF606" Info "The skill is new and held until you trust it; no model gets it",
+        "Review the skill; if it is good, accept it with `skillfold trust --held`";
     VersionMismatch "SF607" Warning "The skill needs another version of this engine or of its host",
         "Update the program or the skill; the setting `version_mismatch` says whether models get it all the same";
 
@@ -278,11 +278,11 @@ codes! {
         "Create the folder, or correct the path";
     PatternMatchesNothing "SF706" Warning "A setting enables or disables a skill that does not exist",
         "Correct the name, or remove it";
-    TrustUnreadable "SF707" Warning "The list of trusted folders or of accepted skills, or an entry of it, is not valid",
+    TrustUnreadable "SF707" Warning "The list of trusted folders or of trusted skills, or an entry of it, is not valid",
         "Correct the list, or remove the entry, then trust or accept it again; an invalid entry does neither";
     TrustedFolderReplaced "SF708" Warning "A trusted folder was replaced by another one",
         "Review its skills, then trust it again with `skillfold trust`";
-    TrustListUnsafe "SF709" Warning "The list of trusted folders or of accepted skills, or the user's settings, belong to another user or are writable by others; they trust and accept nothing",
+    TrustListUnsafe "SF709" Warning "The list of trusted folders or of trusted skills, or the user's settings, belong to another user or are writable by others; they trust nothing",
         "Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file";
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";

@@ -51,7 +51,7 @@ pub enum Refusal {
     Untrusted,
     /// The skill is disabled.
     Disabled,
-    /// The user has not accepted the skill.
+    /// The skill is new, and the user does not trust it yet.
     Held,
     /// The skill needs another version of a program.
     Incompatible,
@@ -69,10 +69,8 @@ pub enum Refusal {
     NotPublishable,
     /// The file must not be written.
     Write,
-    /// The folder must not be trusted.
+    /// The folder or skill must not be trusted.
     Trust,
-    /// The skill must not be accepted.
-    Accept,
     /// The user has not allowed the skill to run.
     NotAllowed,
     /// The change must not be approved, or not by these means.
@@ -95,7 +93,6 @@ impl Refusal {
             Self::NotPublishable => "not_publishable",
             Self::Write => "write",
             Self::Trust => "trust",
-            Self::Accept => "accept",
             Self::NotAllowed => "not_allowed",
             Self::Approval => "approval",
         }
@@ -143,12 +140,12 @@ impl Error {
         error
     }
 
-    /// Creates an error for something that a rule forbids to open, write, trust, accept, run or approve; `rule` states the rule as a sentence.
+    /// Creates an error for something that a rule forbids to open, write, trust, run or approve; `rule` states the rule
+    /// as a sentence.
     pub fn refused(what: impl AsRef<str>, refusal: Refusal, rule: &'static str) -> Self {
         let action = match refusal {
             Refusal::Write => "write",
             Refusal::Trust => "trust",
-            Refusal::Accept => "accept",
             Refusal::NotAllowed => "run",
             Refusal::Approval => "approve",
             _ => "open",

@@ -76,7 +76,7 @@ pub struct UnmatchedSkill {
 pub enum UnmatchedReason {
     /// Its folder is not trusted.
     Untrusted,
-    /// The user has not accepted it.
+    /// The user does not trust it yet.
     Held,
     /// An agent has proposed it as a new skill, and nobody has approved it. The session never says this; whoever knows
     /// the proposals does.
@@ -144,7 +144,7 @@ impl UnmatchedReason {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
-            Self::Held => "review the skill, then accept it with `skillfold accept`",
+            Self::Held => "review the skill, then accept it with `skillfold trust --held`",
             Self::Proposed => "look at it with `skillfold review`",
             Self::Disabled => {
                 "enable it in your settings; `skillfold doctor` shows which setting disables it"

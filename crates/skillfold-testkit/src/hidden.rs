@@ -52,7 +52,7 @@ pub fn accepted_list(folder: &Path) -> String {
         format!("[[folder]]\npath = {:?}\n", path.to_string_lossy())
     });
     format!(
-        "//- person/.local/state/skillfold/accepted.toml\nformat = 1\n{}",
+        "//- person/.local/state/skillfold/trusted_skills.toml\nformat = 1\n{}",
         entries.concat()
     )
 }

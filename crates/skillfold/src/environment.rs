@@ -225,9 +225,9 @@ impl Environment {
         set.or_else(|| std::env::var(name).ok().filter(|_| self.is_process))
     }
 
-    /// Returns the path of the user's list of accepted skills, in the system's state folder.
-    pub fn accepted_skills(&self) -> Option<PathBuf> {
-        Some(self.state_folder()?.join("accepted.toml"))
+    /// Returns the path of the user's list of trusted skills, in the system's state folder.
+    pub fn trusted_skill_list(&self) -> Option<PathBuf> {
+        Some(self.state_folder()?.join("trusted_skills.toml"))
     }
 
     /// Returns the folder for the program's own state of this user.

@@ -39,7 +39,7 @@ class Session:
         announced in turns. Its text is empty if there are no skills, or with the disclosure `triggered`.
         """
         listing = self._native.listing()
-        empty = {"view": 1, "kind": "listing", "text": "", "tokens": 0, "skills": 0}
+        empty = {"view": 2, "kind": "listing", "text": "", "tokens": 0, "skills": 0}
         return views.Listing(empty if listing is None else json.loads(listing))
 
     def turn(self, request: str | Message | Iterable[Message]) -> views.Turn:

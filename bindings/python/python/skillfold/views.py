@@ -107,7 +107,7 @@ __all__ = [
 
 
 class Accepted(View):
-    """The skills that the user accepted with `skillfold accept`."""
+    """The skills that the user accepted with `skillfold trust --held`."""
 
     __slots__ = ()
     file: str | None

@@ -9,20 +9,60 @@ use super::Arguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-    0  done, and nothing is wrong
-    1  done, and something is wrong: errors in a skill, a folder without one,
-       a skill that fails its `test`, or settings that cannot be followed
-    2  the command line or a setting cannot be followed
-    3  there is no such skill, file or folder
-    4  refused: a rule forbids it, or the file is there already
+    0  success
+    1  problems found: errors in a skill, a folder without one, a skill that
+       fails its `test`, or invalid settings
+    2  invalid command line or setting
+    3  no such skill, file or folder
+    4  refused: a rule forbids it, or the file exists already
     5  a file could not be read or written
   130  interrupted by Ctrl-C, or left without a choice";
 
+/// The commands by what they are for. Those that few people need come last.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Start", &["setup", "init", "doctor", "config"]),
+    (
+        "Use",
+        &[
+            "list", "search", "show", "load", "files", "read", "prompt", "why", "compose",
+        ],
+    ),
+    ("Write", &["new", "check", "test", "overlap"]),
+    (
+        "Decide",
+        &[
+            "trust",
+            "allow",
+            "propose",
+            "proposals",
+            "review",
+            "approve",
+            "reject",
+        ],
+    ),
+    ("Run", &["run", "tools"]),
+    ("Share", &["serve", "hook", "report"]),
+    (
+        "Maintain",
+        &[
+            "stats",
+            "history",
+            "diff",
+            "rollback",
+            "audit",
+            "passphrase",
+            "cache",
+            "completions",
+            "man",
+        ],
+    ),
+];
+
 /// What people type, and the command that does it.
-const OTHER_WORDS: [(&[&str], &str); 11] = [
+const OTHER_WORDS: [(&[&str], &str); 12] = [
     (
         &["install", "add", "update", "upgrade", "remove", "uninstall"],
-        "Skillfold does not install skills yet: put the skill's folder into `.agents/skills` of the project or of your home",
+        "Skillfold does not install skills yet: copy the skill's folder to `.agents/skills` in the project or in your home",
     ),
     (&["ls", "skills"], "`skillfold list` lists the skills"),
     (
@@ -35,21 +75,28 @@ const OTHER_WORDS: [(&[&str], &str); 11] = [
     ),
     (
         &["cat", "open"],
-        "`skillfold read` prints a file of a skill, `skillfold load` its instructions",
+        "`skillfold read` prints a skill's file, `skillfold load` its instructions",
     ),
     (
         &["lint", "validate", "verify", "fix"],
         "`skillfold check` checks skills, and `--fix` fixes them",
     ),
     (&["create", "add-skill"], "`skillfold new` creates a skill"),
-    (&["status"], "`skillfold` alone shows where you stand"),
+    (
+        &["status"],
+        "`skillfold` without a command shows the status and next steps",
+    ),
+    (
+        &["accept"],
+        "`skillfold trust` trusts a project or a new skill",
+    ),
     (
         &["mcp", "server", "start"],
         "`skillfold serve` is the server",
     ),
     (
         &["explain", "debug"],
-        "`skillfold why` explains a choice, `skillfold doctor` what is wrong",
+        "`skillfold why` explains a selection, `skillfold doctor` shows what is wrong",
     ),
     (
         &["enable", "disable", "set", "settings"],
@@ -60,15 +107,32 @@ const OTHER_WORDS: [(&[&str], &str); 11] = [
 /// Returns the command line with its help.
 pub(crate) fn command() -> Command {
     let command = Arguments::command();
-    let globals = global_options(&command);
-    command.after_help(format!(
-        "{globals}\n\n{EXIT_CODES}\n\n`skillfold help COMMAND` explains a command, with examples."
-    ))
+    let (globals, groups) = (global_options(&command), grouped_commands(&command));
+    command
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n\n{{after-help}}"
+        ))
+        .after_help(format!(
+            "{globals}\n\n{EXIT_CODES}\n\n`skillfold help COMMAND` explains a command, with examples."
+        ))
+}
+
+/// Returns the commands in their groups, each with what it does.
+fn grouped_commands(command: &Command) -> String {
+    let groups = GROUPS.map(|(group, names)| {
+        let lines = names.iter().map(|name| {
+            let about = (command.find_subcommand(name)).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            format!("\n  {name:12} {about}")
+        });
+        format!("{group}:{}", lines.collect::<String>())
+    });
+    groups.join("\n\n")
 }
 
 /// Returns the options that every command has. They would bury those of a command in its own help.
 fn global_options(command: &Command) -> String {
-    let mut text = "Options of all commands:".to_owned();
+    let mut text = "Global options:".to_owned();
     for argument in command
         .get_arguments()
         .filter(|argument| argument.is_global_set())
@@ -118,7 +182,7 @@ pub(crate) fn instead_of(word: &str, parent: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OTHER_WORDS, command, instead_of};
+    use super::{GROUPS, OTHER_WORDS, command, instead_of};
     use clap::Parser as _;
 
     #[test]
@@ -141,6 +205,17 @@ mod tests {
                 assert!(parsed.is_ok(), "{line}: {parsed:?}");
             }
         }
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = command();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        let commands = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let mut commands: Vec<_> = commands.map(clap::Command::get_name).collect();
+        grouped.sort();
+        commands.sort_unstable();
+        assert!(grouped.into_iter().eq(&commands), "{commands:?}");
     }
 
     #[test]

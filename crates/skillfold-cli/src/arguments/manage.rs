@@ -190,37 +190,21 @@ fn client_names() -> impl TypedValueParser<Value = SetupClient> {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Trust {
-    /// A project, or a folder of projects; the current project if none is named
-    pub(crate) folder: Option<PathBuf>,
-    /// List the trusted folders
-    #[arg(long, conflicts_with_all = ["folder", "remove", "pin", "yes"])]
+    /// A project, a folder of projects, or skills that are held; the current project if none is named
+    #[arg(value_name = "FOLDER|SKILL", add = complete::skill_ids())]
+    pub(crate) names: Vec<String>,
+    /// Trust all skills that are held
+    #[arg(long, conflicts_with_all = ["names", "remove", "pin"])]
+    pub(crate) held: bool,
+    /// List what you trust: folders, or skills with `--held`
+    #[arg(long, conflicts_with_all = ["names", "remove", "pin", "yes"])]
     pub(crate) list: bool,
-    /// Stop trusting the folder
+    /// Stop trusting the folder or the skills
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Trust the skills as they are now: if one changes or comes, the folder is not trusted
+    /// Trust the skills as they are now: if any skill changes or a new one appears, trust ends
     #[arg(long, conflicts_with = "remove")]
     pub(crate) pin: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
-pub(crate) struct Accept {
-    /// Skills that are held, by id; without one, all that are held are shown
-    #[arg(value_name = "ID", add = complete::skill_ids())]
-    pub(crate) ids: Vec<String>,
-    /// Accept all skills that are held
-    #[arg(long, conflicts_with = "ids")]
-    pub(crate) all: bool,
-    /// List the accepted skills
-    #[arg(long, conflicts_with_all = ["ids", "all", "remove", "yes"])]
-    pub(crate) list: bool,
-    /// Hold the skills again, by id or path
-    #[arg(long, requires = "ids", conflicts_with = "yes")]
-    pub(crate) remove: bool,
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,

@@ -20,21 +20,21 @@ pub(crate) use self::improve::{
     Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Propose, Reject, Rollback,
 };
 pub(crate) use self::manage::{
-    Accept, Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, LanguageName,
-    New, Overlap, ProfileName, ReportPage, Setup, Stats, Test, Trust,
+    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, LanguageName, New,
+    Overlap, ProfileName, ReportPage, Setup, Stats, Test, Trust,
 };
 pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
     Compose, Files, Hook, List, Load, LogLevel, Prompt, Read, Search, Serve, Show, Why,
 };
 
-/// Work with agent skills
+/// Give AI agents the right skill at the right moment
 #[derive(Debug, Parser)]
 #[command(name = "skillfold", version, infer_long_args = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
-    /// Where you stand if it is left out.
+    /// Shows the status if it is left out.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -141,48 +141,48 @@ pub(crate) enum Command {
     /// Show everything about a skill
     #[command(after_help = examples(&["skillfold show pdf"]))]
     Show(Show),
-    /// Print the instructions of a skill as a model gets them
+    /// Print a skill's instructions as a model gets them
     #[command(after_help = examples(&[
         "skillfold load pdf report.pdf",
         "skillfold load pdf --envelope skill_context",
     ]))]
     Load(Load),
-    /// List the files of a skill, those that its instructions mention first
+    /// List a skill's files
     #[command(after_help = examples(&["skillfold files pdf"]))]
     Files(Files),
-    /// Print a file of a skill
+    /// Print one of a skill's files
     #[command(after_help = examples(&[
         "skillfold read pdf references/forms.md",
         "skillfold read pdf data.csv --range ..4096",
     ]))]
     Read(Read),
-    /// Print what a model would be told for a request, and its cost in tokens
+    /// Print what a model gets for a request, and how many tokens it takes
     #[command(after_help = examples(&[
         "skillfold prompt \"Fill in the tax form\"",
         "skillfold prompt --client claude-code",
     ]))]
     Prompt(Prompt),
-    /// Print the text that an agent of the settings starts with
+    /// Print the system prompt of an agent defined in the settings
     #[command(after_help = examples(&["skillfold compose builder --prompt prompt.md"]))]
     Compose(Compose),
-    /// Explain which skills a request would bring, and why others would not come
+    /// Explain which skills a request selects, and why others don't match
     #[command(after_help = examples(&[
         "skillfold why \"Fill in the tax form\"",
         "skillfold why \"Fill in the tax form\" --skill pdf",
         "skillfold why --last 5",
     ]))]
     Why(Why),
-    /// Serve skills to agents over MCP, on stdin and stdout or over HTTP
+    /// Serve skills over MCP, on stdio or HTTP
     #[command(after_help = examples(&[
         "skillfold serve                 # a client starts it like this",
         "skillfold serve --http 8080",
         "skillfold serve --agent builder",
     ]))]
     Serve(Serve),
-    /// Answer a client's hook: read its event on stdin, and print what to add to the prompt
+    /// Answer a client's hook: read the event on stdin, print what to add
     #[command(after_help = examples(&["skillfold hook < event.json"]))]
     Hook(Hook),
-    /// Check skills for problems, and fix what can be fixed safely
+    /// Check skills for problems, and fix what is safe to fix
     #[command(after_help = examples(&[
         "skillfold check                 # all skills",
         "skillfold check pdf --fix",
@@ -190,25 +190,25 @@ pub(crate) enum Command {
         "skillfold check --watch",
     ]))]
     Check(Check),
-    /// Run the trigger queries that skills ship, and show which skills are confused
+    /// Test that skills' labelled requests select the right skill
     #[command(after_help = examples(&[
         "skillfold test",
         "skillfold test pdf --at-least 90",
     ]))]
     Test(Test),
-    /// Show which skills compete with each other, and why
+    /// Show which skills compete, and for which words
     #[command(after_help = examples(&[
         "skillfold overlap",
         "skillfold overlap pdf --limit 5",
     ]))]
     Overlap(Overlap),
-    /// Show from an agent's log how well skills are chosen over time
+    /// Show how well skills were selected over time, from a log
     #[command(after_help = examples(&[
         "skillfold stats",
         "skillfold stats agent.jsonl --every 1000 --svg chart.svg",
     ]))]
     Stats(Stats),
-    /// Write a page about the installed skills: what they cost, compete for, and are used
+    /// Write an HTML report on the installed skills: cost, overlaps and usage
     #[command(after_help = examples(&[
         "skillfold report",
         "skillfold report skills.html --log agent.jsonl",
@@ -221,35 +221,28 @@ pub(crate) enum Command {
         "skillfold new greet --toolset python",
     ]))]
     New(New),
-    /// Prepare a project for skills: its settings file, and trust
+    /// Prepare a project: create its settings file, and trust it
     #[command(after_help = examples(&[
         "skillfold init",
         "skillfold init --trust",
     ]))]
     Init(Init),
-    /// Add the server to a client's configuration, after showing the change
+    /// Connect your clients, after showing what changes
     #[command(after_help = examples(&[
         "skillfold setup                 # all clients that you have",
         "skillfold setup codex --hook --dry-run",
         "skillfold setup codex --undo",
     ]))]
     Setup(Setup),
-    /// Trust the skills of a project, after showing them
+    /// Let models have a project's skills, or a new skill, after showing them
     #[command(after_help = examples(&[
-        "skillfold trust",
-        "skillfold trust ~/projects/app",
-        "skillfold trust --pin",
-        "skillfold trust --remove",
+        "skillfold trust                 # this project",
+        "skillfold trust ~/projects/app --pin",
+        "skillfold trust pdf             # a skill that is held",
+        "skillfold trust --held          # all that are held",
+        "skillfold trust --remove pdf",
     ]))]
     Trust(Trust),
-    /// Accept skills that are held, after showing them
-    #[command(after_help = examples(&[
-        "skillfold accept                # what is held",
-        "skillfold accept pdf",
-        "skillfold accept --all",
-        "skillfold accept --remove pdf",
-    ]))]
-    Accept(Accept),
     /// Let a skill run its scripts and tools, after showing them
     #[command(after_help = examples(&[
         "skillfold allow pdf             # shows what it would run, and asks",
@@ -258,43 +251,43 @@ pub(crate) enum Command {
         "skillfold allow --ask-in-clients on",
     ]))]
     Allow(Allow),
-    /// Run a script of a skill in a box, or list its scripts
+    /// Run a skill's script in a sandbox, or list its scripts
     #[command(after_help = examples(&[
         "skillfold run pdf               # its scripts",
         "skillfold run pdf scripts/fill.py -- form.json",
         "skillfold run pdf scripts/stat.py --stdin < report.csv",
-        "skillfold run pdf --prepare     # installs the packages that they name",
+        "skillfold run pdf --prepare     # installs the packages they need",
         "skillfold run --box",
     ]))]
     Run(RunScript),
-    /// List the tools of a skill, or call one
+    /// List a skill's tools, or call one
     #[command(after_help = examples(&[
         "skillfold tools pdf",
         "skillfold tools pdf fields '{}'",
     ]))]
     Tools(Tools),
-    /// Propose a change of a skill, or a new one, for review
+    /// Propose a change to a skill, or a new skill
     #[command(after_help = examples(&[
         "skillfold propose pdf ~/drafts/pdf --reason \"pdftk is gone, qpdf does it\"",
         "skillfold propose pdf new-SKILL.md --reason \"shorter\"",
     ]))]
     Propose(Propose),
-    /// List the proposed changes of skills, or show one
+    /// List pending proposals, or show one
     #[command(after_help = examples(&[
         "skillfold proposals",
         "skillfold proposals pdf-20261117T072000Z",
     ]))]
     Proposals(Proposals),
-    /// Review the proposed changes on the screen, and decide
+    /// Review pending proposals in the terminal
     #[command(after_help = examples(&["skillfold review"]))]
     Review,
-    /// Approve a proposed change, after showing it
+    /// Approve a proposal, after showing it
     #[command(after_help = examples(&["skillfold approve pdf-20261117T072000Z"]))]
     Approve(Approve),
-    /// Reject a proposed change
+    /// Reject a proposal
     #[command(after_help = examples(&["skillfold reject pdf-20261117T072000Z --reason \"we use another tool\""]))]
     Reject(Reject),
-    /// List the versions of a skill
+    /// List a skill's versions
     #[command(after_help = examples(&["skillfold history pdf"]))]
     History(HistoryOptions),
     /// Compare two versions of a skill
@@ -303,13 +296,13 @@ pub(crate) enum Command {
         "skillfold diff pdf 3f2a9c 81d0e7",
     ]))]
     Diff(Diff),
-    /// Restore an earlier version of a skill, after showing the change
+    /// Restore an earlier version, after showing the change
     #[command(after_help = examples(&[
         "skillfold rollback pdf previous",
         "skillfold rollback pdf 3f2a9c --reason \"the new one is worse\"",
     ]))]
     Rollback(Rollback),
-    /// Show the log of what was proposed, decided and changed, or verify it
+    /// Show the audit log, or verify it
     #[command(after_help = examples(&[
         "skillfold audit",
         "skillfold audit verify",
@@ -318,7 +311,7 @@ pub(crate) enum Command {
     /// Set the passphrase that approvals can require
     #[command(after_help = examples(&["skillfold passphrase"]))]
     Passphrase,
-    /// Show the status of each root and skill, and what is wrong
+    /// Find out what is wrong with skills, settings and clients
     #[command(after_help = examples(&[
         "skillfold doctor",
         "skillfold doctor --all",
@@ -332,13 +325,13 @@ pub(crate) enum Command {
         "skillfold config unset disable",
     ]))]
     Config(Config),
-    /// Show what is in the cache folder, or empty it
+    /// Show the cache, or empty it
     #[command(after_help = examples(&[
         "skillfold cache",
         "skillfold cache clean",
     ]))]
     Cache(Cache),
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = examples(&["skillfold completions bash > ~/.local/share/bash-completion/completions/skillfold"]))]
     Completions {
         /// The shell

@@ -17,7 +17,7 @@ use skillfold::{
 };
 
 use crate::arguments::{Config, ConfigAction, Global};
-use crate::commands::accept;
+use crate::commands::trust::skills::trust_present;
 use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::editor;
@@ -40,7 +40,7 @@ pub(crate) fn run(
         }) => {
             // Before the setting counts, so that nothing is held that was there before.
             if key == "new_skills" && value.trim() == "hold" && !project {
-                accept::accept_present(host::host(global)?, output)?;
+                trust_present(host::host(global)?, output)?;
             }
             let path = write_setting(&environment, file(*project), key, value)?;
             print_written(&path, output)

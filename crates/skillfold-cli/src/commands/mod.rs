@@ -1,6 +1,5 @@
 //! The commands, each in a file or folder with the name that is typed.
 
-mod accept;
 mod allow;
 mod audit;
 mod cache;
@@ -80,7 +79,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode
         Command::Init(options) => init::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
-        Command::Accept(options) => accept::run(global, options, output),
         Command::Propose(options) => propose::run(global, options, output),
         Command::Proposals(options) => proposals::run(global, options, output),
         Command::Review => review::run(global, output),

@@ -59,7 +59,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that the new skill is held, if it is. Not everyone who creates a skill is the user, so it is not accepted here.
+/// Says that the new skill is held, if it is. Not everyone who creates a skill is the user, so it is not trusted here.
 fn say_held(global: &Global, file: &Path, output: &mut Output) -> Result<(), Failure> {
     let skills = host::host(global)?.discover_lenient().skills;
     let catalog = skills.catalog();
@@ -69,7 +69,7 @@ fn say_held(global: &Global, file: &Path, output: &mut Output) -> Result<(), Fai
     if let Some(entry) = held.find(|entry| entry.file().as_deref() == Some(file)) {
         let id = visible(entry.id());
         output.say(format!(
-            "It is held, as all new skills are; `skillfold accept {id}` lets models have it"
+            "It is held, as all new skills are; `skillfold trust {id}` lets models have it"
         ));
     }
     Ok(())

@@ -167,18 +167,18 @@ fn next_steps(
         (
             summary.untrusted > 0,
             "trust",
-            "look at the project's skills, and let models have them",
+            "review the project's skills, and let models have them",
         ),
         (
             summary.held > 0,
-            "accept",
-            "look at new skills, and let models have them",
+            "trust --held",
+            "review new skills, and let models have them",
         ),
         (waiting > 0, "review", "see what agents propose, and decide"),
         (
             is_broken || summary.refused > 0,
             "doctor",
-            "see what is broken, and how to mend it",
+            "see what is broken, and how to fix it",
         ),
         (
             summary.repaired > 0,

@@ -1,4 +1,4 @@
-//! What the user reviews before they trust or accept skills: what each can do, and what is wrong with it.
+//! What the user reviews before they trust skills: what each can do, and what is wrong with it.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -110,12 +110,15 @@ fn lists_of_the_next_format_decide_nothing_and_are_not_written() {
     check(&world(), "trusted.toml", &list, "1 folder is trusted", &add);
     let holding = world();
     holding.write("\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n");
-    let (list, add) = (["accept", "--list"], ["accept", "user:golden", "--yes"]);
+    let (list, add) = (
+        ["trust", "--list", "--held"],
+        ["trust", "user:golden", "--yes"],
+    );
     check(
         &holding,
-        "accepted.toml",
+        "trusted_skills.toml",
         &list,
-        "1 skill is accepted",
+        "1 skill is trusted",
         &add,
     );
     let list = ["allow", "--list"];

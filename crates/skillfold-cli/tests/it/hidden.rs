@@ -38,7 +38,7 @@ const COMMANDS: [&[&str]; 51] = [
     &["report", "-", "--log", "log.jsonl"],
     &["new", "odd"],
     &["setup", "cursor", "--project", "--dry-run"],
-    &["accept", "--set", "new_skills=hold"],
+    &["trust", "--set", "new_skills=hold"],
     &["allow", "odd"],
     &["allow", "--list"],
     &["run", "odd"],

@@ -9,7 +9,6 @@
 
 mod command;
 
-mod accept;
 mod attack;
 mod check;
 mod compose;
@@ -37,6 +36,7 @@ mod source;
 mod stats;
 mod terminal;
 mod trust;
+mod trust_skills;
 mod why;
 #[cfg(target_os = "linux")]
 mod writing;

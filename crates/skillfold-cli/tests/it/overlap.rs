@@ -77,7 +77,7 @@ fn overlap_is_cut_and_says_so() {
 fn overlap_of_one_skill_is_compared_even_if_no_model_gets_it() {
     insta::assert_snapshot!(world().run(&["overlap", "forms", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "overlap",
       "pairs": [
         {

@@ -171,7 +171,7 @@ fn page_is_written_once_and_replaced_only_if_it_is_one() {
     );
     insta::assert_snapshot!(world.run(&["report", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "written",
       "file": "ROOT/app/skillfold-report.html"
     }
@@ -196,7 +196,7 @@ fn page_is_written_once_and_replaced_only_if_it_is_one() {
     );
     insta::assert_snapshot!(world.run(&["report", "-", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "error",
       "error": "invalid",
       "message": "`--json` prints the path of the file; name a file, or leave it out",

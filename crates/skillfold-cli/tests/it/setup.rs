@@ -219,7 +219,7 @@ fn json_has_the_difference_and_whether_it_was_written() {
     let world = world();
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--dry-run", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "setup",
       "files": [
         {
@@ -236,7 +236,7 @@ fn json_has_the_difference_and_whether_it_was_written() {
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "error",
       "error": "refused",
       "refusal": "write",

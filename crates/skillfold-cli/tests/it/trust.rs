@@ -33,7 +33,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
     assert!(!world.path("person/.local").exists());
     insta::assert_snapshot!(world.run(&["trust", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "error",
       "error": "refused",
       "refusal": "trust",

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::catalog::acceptance::Acceptance;
 use crate::catalog::enablement::Toggle;
 use crate::catalog::root::{PluginName, Root, Trust};
 use crate::catalog::scope::Scope;
+use crate::catalog::skill_trust::SkillTrust;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, SkillRow};
 use crate::catalog::unescape::unescape;
@@ -22,9 +22,9 @@ use crate::source::{Folder, SKILL_FILE};
 /// Why skills of an untrusted root are withheld from everyone.
 pub(crate) const UNTRUSTED_REASON: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
 
-/// Why skills that the user has not accepted are withheld from everyone.
+/// Why held skills are withheld from everyone.
 const HELD_REASON: &str =
-    "The skill is new and held; review it, then accept it with `skillfold accept`";
+    "The skill is new and held until you trust it; review it with `skillfold trust --held`";
 
 /// Why skills that need another version of a program are withheld from everyone.
 const INCOMPATIBLE_REASON: &str = "The skill needs another version of a program, which `skillfold show` names; to use it all the same, set `version_mismatch` to `warn`";
@@ -97,7 +97,7 @@ pub enum Status {
     Incompatible,
     /// The skill is disabled.
     Disabled,
-    /// The user has not accepted the skill: the user can see it, models cannot.
+    /// The user does not trust the skill yet: the user can see it, models cannot.
     Held,
     /// The skill's root is not trusted: the user can see it, models cannot.
     Untrusted,
@@ -240,7 +240,7 @@ impl<'a> Entry<'a> {
     pub fn status(&self) -> Status {
         if self.root().trust() == Trust::Untrusted {
             Status::Untrusted
-        } else if self.row().acceptance == Acceptance::Held {
+        } else if self.row().skill_trust == SkillTrust::Held {
             Status::Held
         } else if self.row().toggle == Toggle::Off {
             Status::Disabled
@@ -258,7 +258,7 @@ impl<'a> Entry<'a> {
         self.status() == Status::Active && self.is_for_models()
     }
 
-    /// Returns whether a model may access the skill: it is trusted, accepted, enabled, not withheld because of
+    /// Returns whether a model may access the skill: it is trusted, enabled, not withheld because of
     /// versions, and not reserved for the user by `disable-model-invocation`. Every path that answers a model checks this, first of all
     /// [`Catalog::resolve_for_model`].
     ///
@@ -342,7 +342,7 @@ impl<'a> Entry<'a> {
             );
             note(Code::Untrusted, message);
         }
-        if self.row().acceptance == Acceptance::Held {
+        if self.row().skill_trust == SkillTrust::Held {
             note(Code::Held, format!("Skill {id} is new, and held"));
         }
         if self.row().toggle == Toggle::Off {

@@ -8,8 +8,8 @@ mod unescape;
 
 pub(crate) mod root;
 
-pub(crate) mod acceptance;
 pub(crate) mod enablement;
+pub(crate) mod skill_trust;
 pub(crate) mod versions;
 
 pub(crate) mod tables;
@@ -43,7 +43,6 @@ pub(crate) mod nearest;
 
 pub(crate) mod resolve;
 
-pub use acceptance::AcceptedSkills;
 pub use canonical::canonical;
 pub use enablement::{Enablement, Toggle};
 pub use entry::{Entry, Lookup, SkillHandle, Status};
@@ -53,5 +52,6 @@ pub use refresh::{Changes, Refreshed};
 pub use root::{PluginName, Root, Trust};
 pub use scan_cache::{CacheReport, CachedDiscovery, CachedScan};
 pub use scope::{InvalidScope, Precedence, Scope};
+pub use skill_trust::TrustedSkills;
 pub use snapshot::{Catalog, CatalogOptions};
 pub use versions::{MismatchPolicy, VersionMismatch, Versions};

@@ -79,7 +79,7 @@ impl Catalog {
         Err(Error::no_skill(id, suggestions()))
     }
 
-    /// Resolves an id if the user may start the skill or read its files: it is trusted, accepted and enabled. The error says
+    /// Resolves an id if the user may start the skill or read its files: it is trusted and enabled. The error says
     /// why not; never show it to a model.
     pub fn resolve_for_person(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.resolve(id) {

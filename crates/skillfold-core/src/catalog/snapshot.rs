@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use crate::catalog::acceptance::AcceptedSkills;
 use crate::catalog::enablement::Enablement;
 use crate::catalog::fingerprint::DescriptionFingerprints;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Precedence;
+use crate::catalog::skill_trust::TrustedSkills;
 use crate::catalog::tables::{Item, SkillRules, Tables};
 use crate::catalog::unavailable::UnavailablePaths;
 use crate::catalog::versions::{MismatchPolicy, Versions};
@@ -28,8 +28,8 @@ pub struct CatalogOptions {
     pub precedence: Precedence,
     /// Which skills are enabled.
     pub enablement: Enablement,
-    /// Which skills the user has accepted.
-    pub accepted: AcceptedSkills,
+    /// Which skills the user trusts.
+    pub trusted_skills: TrustedSkills,
     /// The versions of the programs that the skills are used with.
     pub versions: Versions,
     /// What becomes of a skill that needs another version.
@@ -41,7 +41,7 @@ setters! {
         with_read(read: ReadOptions),
         with_precedence(precedence: Precedence),
         with_enablement(enablement: Enablement),
-        with_accepted(accepted: AcceptedSkills),
+        with_trusted_skills(trusted_skills: TrustedSkills),
         with_versions(versions: Versions),
         with_version_mismatch(version_mismatch: MismatchPolicy),
     }
@@ -53,7 +53,7 @@ impl CatalogOptions {
         SkillRules {
             precedence: self.precedence,
             enablement: &self.enablement,
-            accepted: &self.accepted,
+            trusted_skills: &self.trusted_skills,
             versions: &self.versions,
             version_mismatch: self.version_mismatch,
         }

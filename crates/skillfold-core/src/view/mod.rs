@@ -26,4 +26,4 @@ pub use skill::{Body, SkillView, TriggersView};
 pub use why::{MatchedSkill, NearTrigger, Unmatched, Why};
 
 /// The version of the contract.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

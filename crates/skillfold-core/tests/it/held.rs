@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillfold_core::catalog::{AcceptedSkills, Status, Toggle};
+use skillfold_core::catalog::{Status, Toggle, TrustedSkills};
 use skillfold_core::{
     Catalog, CatalogOptions, ErrorKind, FsSource, LoadOptions, Loader, MemorySource, Refusal, Root,
     Scope,
@@ -41,7 +41,7 @@ fn roots(folder: &Path) -> Vec<Root> {
 fn accepting(folder: &Path, accepted: &[&str]) -> CatalogOptions {
     let folder = folder.canonicalize().unwrap();
     let accepted: BTreeSet<PathBuf> = accepted.iter().map(|path| folder.join(path)).collect();
-    CatalogOptions::default().with_accepted(AcceptedSkills::Only(Arc::new(accepted)))
+    CatalogOptions::default().with_trusted_skills(TrustedSkills::Only(Arc::new(accepted)))
 }
 
 fn discover(folder: &Path, accepted: &[&str]) -> Catalog {
@@ -58,7 +58,7 @@ fn listed(catalog: &Catalog) -> String {
 }
 
 #[test]
-fn skill_that_is_not_accepted_is_given_to_no_model_and_people_learn_why() {
+fn held_skill_is_given_to_no_model_and_the_user_learns_why() {
     let folder = folder(TREE);
     let catalog = discover(folder.path(), &["mine/pdf", "ours/pdf"]);
     let ids: Vec<_> = catalog.visible().map(|entry| entry.id()).collect();
@@ -74,7 +74,7 @@ fn skill_that_is_not_accepted_is_given_to_no_model_and_people_learn_why() {
     let error = catalog.resolve_for_person("mail").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.refusal(), Some(Refusal::Held));
-    insta::assert_snapshot!(error.hint(), @"The skill is new and held; review it, then accept it with `skillfold accept`");
+    insta::assert_snapshot!(error.hint(), @"The skill is new and held; review it, then accept it with `skillfold trust --held`");
     let loader = Loader::new(LoadOptions::default(), far_future);
     let error = loader.load(&entry, "").unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::Held));
@@ -101,7 +101,7 @@ fn skill_that_is_held_wins_no_name() {
 }
 
 #[test]
-fn acceptance_is_of_one_folder_and_not_of_what_is_beside_or_below_it() {
+fn trust_covers_one_folder_and_nothing_beside_or_below_it() {
     let folder = folder(TREE);
     for other in ["ours", "ours/mai", "ours/mail/SKILL.md", "mine/mail", ""] {
         let catalog = discover(folder.path(), &[other]);
@@ -129,7 +129,7 @@ fn what_comes_with_the_host_program_is_not_held() {
 }
 
 #[test]
-fn acceptance_is_a_change_although_no_file_changed() {
+fn trusting_a_skill_is_a_change_although_no_file_changed() {
     let folder = folder(TREE);
     let all = ["mine/pdf", "ours/pdf", "ours/mail"];
     let held = discover(folder.path(), &all[..2]);
@@ -180,7 +180,7 @@ fn skill_that_is_held_and_disabled_is_held_first() {
 
 #[cfg(unix)]
 #[test]
-fn link_is_accepted_as_what_it_leads_to() {
+fn link_is_trusted_as_its_target() {
     use std::os::unix::fs::symlink;
 
     let folder = folder(TREE);

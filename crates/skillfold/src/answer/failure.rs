@@ -13,7 +13,7 @@ pub struct Failure {
     /// `box_unavailable` or `interpreter_missing`.
     pub error: String,
     /// Which kind of rule refused it, if it was refused: `untrusted`, `held`, `disabled`, `incompatible`,
-    /// `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`, `accept`,
+    /// `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`,
     /// `not_allowed` or `approval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<&'static str>,

@@ -17,9 +17,9 @@ use crate::search_index::SearchResources;
 #[cfg(feature = "index")]
 use crate::search_index::{MIN_DISK_SKILLS, MIN_DISK_SKILLS_ONCE};
 use crate::settings::{Origin, SettingFinding, Settings, setting_error};
-use crate::trust::accepted::AcceptedFolders;
 use crate::trust::pins::Pins;
 use crate::trust::trusted::{TrustRule, TrustedFolders};
+use crate::trust::trusted_skills::TrustedSkillList;
 
 /// Discovers skills, with what the host adds: settings, roots, bundled skills.
 ///
@@ -280,15 +280,15 @@ impl Host {
         (found, searched, fault)
     }
 
-    /// Finds the roots with settings that were read before. The lists of trusted folders and accepted skills are read now.
+    /// Finds the roots with settings that were read before. The lists of trusted folders and skills are read now.
     pub(crate) fn find_roots_with(&self, settings: Settings, before: &[Root]) -> DiscoveredRoots {
         let ((mut trusted, rule), trust_fault) = capture_fault(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
             let rule = TrustRule::find(&self.environment, &settings, &mut trusted);
             (trusted, rule)
         });
-        let (accepted, accept_fault) =
-            capture_fault(|| AcceptedFolders::load_for(&self.environment, &settings));
+        let (trusted_skills, skills_fault) =
+            capture_fault(|| TrustedSkillList::load_for(&self.environment, &settings));
         let (mut found, searched, fault) = self.open_roots(&settings, rule.as_ref(), before);
         let rule_by_path = rule.clone();
         let (rule, pin_fault) = check_pins(rule, &mut trusted, (&mut found, &searched), &settings);
@@ -298,7 +298,7 @@ impl Host {
         } else {
             self.open_roots(&settings, None, before)
         };
-        for fault in trust_fault.iter().chain(&accept_fault).chain(&fault) {
+        for fault in trust_fault.iter().chain(&skills_fault).chain(&fault) {
             trusted.findings.push(SettingFinding {
                 origin: Origin::Default,
                 diagnostic: Diagnostic::new(Code::Unavailable, None, fault.with_cause()),
@@ -311,7 +311,7 @@ impl Host {
             trusted,
             trusted_by: rule,
             rule_by_path,
-            accepted,
+            trusted_skills,
             versions: self.versions.clone(),
             #[cfg(feature = "index")]
             root_caches: Vec::new(),
@@ -321,7 +321,7 @@ impl Host {
             report,
             fault,
             trust_fault,
-            accept_fault,
+            skills_fault,
         }
     }
 }
@@ -363,15 +363,15 @@ pub(crate) struct DiscoveredRoots {
     pub(crate) fault: Option<Error>,
     /// A temporary failure to read the user's trust. What could not be read counts as untrusted.
     pub(crate) trust_fault: Option<Error>,
-    /// A temporary failure to read the list of accepted skills. What could not be read counts as held.
-    pub(crate) accept_fault: Option<Error>,
+    /// A temporary failure to read the list of trusted skills. What could not be read counts as held.
+    pub(crate) skills_fault: Option<Error>,
 }
 
 impl DiscoveredRoots {
-    /// Keeps what was read before if the list of accepted skills cannot be read just now.
-    pub(crate) fn keep_accepted(&mut self, before: &AcceptedFolders) {
-        if self.accept_fault.is_some() {
-            self.report.accepted.clone_from(before);
+    /// Keeps what was read before if the list of trusted skills cannot be read just now.
+    pub(crate) fn keep_trusted_skills(&mut self, before: &TrustedSkillList) {
+        if self.skills_fault.is_some() {
+            self.report.trusted_skills.clone_from(before);
         }
     }
 

@@ -131,7 +131,7 @@ pub(super) fn allow(
     let Some(path) = skill.folder.to_str() else {
         let rule = "Its path is not UTF-8 and cannot be written down; rename the folder";
         let path = skill.folder.to_string_lossy();
-        return Err(Error::refused(path, Refusal::Accept, rule));
+        return Err(Error::refused(path, Refusal::NotAllowed, rule));
     };
     let before = AllowedSkills::load(environment);
     let act = Operation::Allow {

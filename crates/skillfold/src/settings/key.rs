@@ -192,7 +192,7 @@ settings! {
     trust_project: bool = false;
         User, Boolean, "Whether the project is trusted, whichever it is", "`true` or `false`";
     new_skills: NewSkills = NewSkills::default();
-        User, Word, "What becomes of skills that you have not accepted", "`show` or `hold`";
+        User, Word, "Whether models get new skills at once (`show`) or only once you trust them (`hold`)", "`show` or `hold`";
     version_mismatch: MismatchPolicy = MismatchPolicy::default();
         User, Word, "What becomes of skills that need another version of Skillfold or of the host", "`warn` or `hide`";
     links: LinkPolicy = LinkPolicy::default();

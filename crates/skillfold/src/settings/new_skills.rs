@@ -1,6 +1,6 @@
 //! The values of the setting `new_skills`.
 
-/// What becomes of skills that the user has not accepted.
+/// What happens to skills that the user has not trusted yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NewSkills {

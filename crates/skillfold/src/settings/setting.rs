@@ -21,7 +21,7 @@ pub enum Origin {
     Variable(String),
     /// An argument, or the host.
     Argument,
-    /// A line of one of the user's lists: trusted folders, accepted skills.
+    /// A line of one of the user's lists: trusted folders, trusted skills.
     List(PathBuf, u32),
 }
 

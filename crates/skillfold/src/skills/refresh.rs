@@ -96,7 +96,7 @@ impl Skills {
         let old = inner.current.load();
         let before = old.catalog.roots();
         let mut found = inner.host.find_roots(before)?;
-        found.keep_accepted(&old.report.accepted);
+        found.keep_trusted_skills(&old.report.trusted_skills);
         match found
             .take_trust_fault(before)
             .or(found.take_root_fault(before))
@@ -106,7 +106,7 @@ impl Skills {
         }
     }
 
-    /// Checks that the user still trusts and accepts what the current snapshot serves, and swaps in one without the rest.
+    /// Checks that the user still trusts what the current snapshot serves, and swaps in one without the rest.
     /// A folder that was removed from one of the lists is out of use then, whatever the settings say. Trust given by
     /// settings ends when they are read again.
     ///
@@ -120,7 +120,7 @@ impl Skills {
                 settings,
                 trusted,
                 rule_by_path,
-                accepted,
+                trusted_skills,
                 ..
             } = &*snapshot.report;
             let environment = &inner.host.environment;
@@ -128,7 +128,7 @@ impl Skills {
             check.is_current(|| {
                 // The rule is found anew, because a folder that replaced a trusted one is not trusted.
                 let rule = || TrustRule::find(environment, settings, &mut trusted.clone());
-                trusted.is_unchanged() && accepted.is_unchanged() && rule() == *rule_by_path
+                trusted.is_unchanged() && trusted_skills.is_unchanged() && rule() == *rule_by_path
             })
         };
         let current = inner.current.load();
@@ -147,7 +147,7 @@ impl Skills {
         let mut found = inner
             .host
             .find_roots_with(settings, current.catalog.roots());
-        found.keep_accepted(&current.report.accepted);
+        found.keep_trusted_skills(&current.report.trusted_skills);
         // If the trust list cannot be read just now, trust is not known to be revoked; the next answer checks again.
         if found.take_trust_fault(current.catalog.roots()).is_some() {
             return;

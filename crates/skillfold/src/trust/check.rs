@@ -1,4 +1,4 @@
-//! Checks before each answer that the user still trusts and accepts what a snapshot serves.
+//! Checks before each answer that the user still trusts what a snapshot serves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A list of folders in the user's state folder: trusted folders, accepted skills.
+//! A list of folders in the user's state folder: trusted folders, trusted skills.
 //!
 //! It is a TOML file with `format` and one `[[folder]]` for each entry. A program writes it, and the user may read and edit it. A
 //! list of another format, that another user owns, or that others may write to, decides nothing. So does an entry with a key that
@@ -241,7 +241,7 @@ pub(crate) fn edit_list<R: FolderRecord>(
     };
     let takes_back = matches!(
         act,
-        Operation::Distrust { .. } | Operation::Unaccept { .. } | Operation::Disallow { .. }
+        Operation::Distrust { .. } | Operation::DistrustSkill { .. } | Operation::Disallow { .. }
     );
     let data = environment.data_folder();
     let data = data.ok_or_else(|| Error::not_found("home"))?;

@@ -16,7 +16,7 @@ use crate::view::settings::SettingProblem;
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Doctor {
-    /// Problems with the settings and with the lists of trusted folders and accepted skills.
+    /// Problems with the settings and with the lists of trusted folders and skills.
     pub settings: Vec<SettingProblem>,
     /// The roots, in order of name precedence within a scope.
     pub roots: Vec<RootState>,

@@ -1,4 +1,4 @@
-//! The JSON contract of every frontend, version 1. Its schema is `docs/schema/view-v1.json`.
+//! The JSON contract of every frontend, version 2. Its schema is `docs/schema/view-v2.json`.
 //!
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
@@ -63,14 +63,14 @@ pub use stats::{
     TallyView,
 };
 pub use tools::{AnswerBlock, AnswerView, ToolList};
-pub use trust::{Accepted, AcceptedRow, Trusted, TrustedRow};
+pub use trust::{Trusted, TrustedRow, TrustedSkillRow, TrustedSkillsView};
 
 /// One answer.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct View {
-    /// The version of the contract: 1.
+    /// The version of the contract: 2.
     pub view: u32,
     /// The content.
     #[serde(flatten)]
@@ -127,8 +127,8 @@ pub enum Document {
     Setup(Setup),
     /// The folders that the user trusted.
     Trusted(Trusted),
-    /// The skills that the user accepted.
-    Accepted(Accepted),
+    /// The skills that the user trusts.
+    TrustedSkills(TrustedSkillsView),
     /// The proposals that wait for a decision.
     #[cfg(feature = "store")]
     Proposals(ProposalList),
@@ -266,7 +266,7 @@ mod tests {
     fn schema_is_the_one_that_is_checked_in() {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/schema/view-v1.json"
+            "/../../docs/schema/view-v2.json"
         );
         let generator = SchemaSettings::draft2020_12()
             .for_serialize()

@@ -1,10 +1,10 @@
-//! The JSON views of the lists of trusted folders and accepted skills.
+//! The JSON views of the lists of trusted folders and skills.
 
 use std::path::Path;
 
 use crate::environment::Environment;
-use crate::trust::accepted::AcceptedFolders;
 use crate::trust::trusted::TrustedFolders;
+use crate::trust::trusted_skills::TrustedSkillList;
 use crate::view::settings::SettingProblem;
 
 /// The folders that the user trusted with `skillfold trust`.
@@ -50,45 +50,45 @@ impl Trusted {
     }
 }
 
-/// The skills that the user accepted with `skillfold accept`.
+/// The skills that the user trusts with `skillfold trust SKILL`.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Accepted {
+pub struct TrustedSkillsView {
     /// The path of the list, which may not exist yet; absent without a home folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The accepted skills, by path.
-    pub folders: Vec<AcceptedRow>,
+    /// The trusted skills, by path.
+    pub folders: Vec<TrustedSkillRow>,
     /// Problems with the list.
     pub findings: Vec<SettingProblem>,
 }
 
-/// A skill that the user accepted.
+/// A skill that the user trusts.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct AcceptedRow {
+pub struct TrustedSkillRow {
     /// The path of the skill's folder, with links resolved.
     pub path: String,
-    /// `accepted`, or `gone` if there is no such folder.
+    /// `trusted`, or `gone` if there is no such folder.
     pub state: String,
 }
 
-impl Accepted {
+impl TrustedSkillsView {
     /// Creates the view of the list.
-    pub fn new(accepted: &AcceptedFolders) -> Self {
-        let state = |path: &Path| if path.is_dir() { "accepted" } else { "gone" };
-        let folders = accepted.folders.iter();
+    pub fn new(trusted: &TrustedSkillList) -> Self {
+        let state = |path: &Path| if path.is_dir() { "trusted" } else { "gone" };
+        let folders = trusted.folders.iter();
         Self {
-            file: accepted.file.as_deref().map(path_text),
+            file: trusted.file.as_deref().map(path_text),
             folders: folders
-                .map(|path| AcceptedRow {
+                .map(|path| TrustedSkillRow {
                     path: path_text(path),
                     state: state(path).to_owned(),
                 })
                 .collect(),
-            findings: accepted.findings.iter().map(SettingProblem::new).collect(),
+            findings: trusted.findings.iter().map(SettingProblem::new).collect(),
         }
     }
 }

@@ -5,8 +5,6 @@
     reason = "a test fails by panicking and may be slow with text"
 )]
 
-#[cfg(feature = "store")]
-mod accepted;
 mod attack;
 mod bind;
 mod conformance;
@@ -44,6 +42,8 @@ mod stats;
 mod tools;
 #[cfg(feature = "store")]
 mod trust;
+#[cfg(feature = "store")]
+mod trusted_skills;
 #[cfg(unix)]
 mod untrusted;
 mod versions;

@@ -137,15 +137,15 @@ fn operation_text(
         }
         Operation::Trust { folder } => format!("trusted {}", display_path(folder)),
         Operation::Distrust { folder } => format!("stopped trusting {}", display_path(folder)),
-        Operation::Accept { folders, total } => {
+        Operation::TrustSkills { folders, total } => {
             let shown: Vec<_> = folders.iter().map(|it| display_path(it)).collect();
             let more = match total.saturating_sub(folders.len()) {
                 0 => String::new(),
                 more => format!(" and {}", pluralize(more, "more", "more")),
             };
-            format!("accepted {}{more}", shown.join(", "))
+            format!("trusted {}{more}", shown.join(", "))
         }
-        Operation::Unaccept { folder } => format!("stopped accepting {}", display_path(folder)),
+        Operation::DistrustSkill { folder } => format!("stopped trusting {}", display_path(folder)),
         Operation::Allow {
             folder,
             granted,

@@ -166,7 +166,7 @@ pub(super) fn withheld(facts: &Facts<'_>, html: &mut Html) {
         ),
         (
             "<h3>Held</h3>\n",
-            "Skills that you have not accepted",
+            "New skills that you do not trust yet",
             Status::Held,
         ),
         (

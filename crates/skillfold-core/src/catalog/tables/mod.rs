@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::catalog::acceptance::{Acceptance, AcceptedSkills};
 use crate::catalog::canonical::canonical;
 use crate::catalog::enablement::{Enablement, Toggle};
 use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
+use crate::catalog::skill_trust::{SkillTrust, TrustedSkills};
 use crate::catalog::versions::{Compatibility, MismatchPolicy, Versions};
 use crate::read::discover::{Discovery, RefusedFolder, Skill};
 use crate::source::Folder;
@@ -49,7 +49,7 @@ pub(crate) struct Tables {
 pub(crate) struct SkillRules<'a> {
     pub(crate) precedence: Precedence,
     pub(crate) enablement: &'a Enablement,
-    pub(crate) accepted: &'a AcceptedSkills,
+    pub(crate) trusted_skills: &'a TrustedSkills,
     pub(crate) versions: &'a Versions,
     pub(crate) version_mismatch: MismatchPolicy,
 }
@@ -63,7 +63,7 @@ pub(crate) struct SkillRow {
     /// The row that won the name.
     pub(crate) winner: u32,
     pub(crate) toggle: Toggle,
-    pub(crate) acceptance: Acceptance,
+    pub(crate) skill_trust: SkillTrust,
     pub(crate) compatibility: Compatibility,
     usability: Usability,
     /// Whether the name alone resolves to the skill, provided that it won the name.
@@ -87,7 +87,7 @@ impl SkillRow {
     }
 }
 
-/// Whether a skill can be used: its root is trusted, and it is enabled, accepted and not withheld because of versions.
+/// Whether a skill can be used: its root is trusted, and it is enabled, not held and not withheld because of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Usability {
     Usable,
@@ -115,13 +115,13 @@ impl Tables {
         for (index, skill) in (0..).zip(skills) {
             let root = &roots[skill.source];
             let toggle = rules.enablement.toggle(&skill, root);
-            let acceptance = rules.accepted.acceptance(&skill, root);
+            let skill_trust = rules.trusted_skills.trust_of(&skill, root);
             let compatibility = rules
                 .versions
                 .compatibility(&skill.manifest, rules.version_mismatch);
             let is_usable = root.trust() == Trust::Trusted
                 && toggle == Toggle::On
-                && acceptance == Acceptance::Accepted
+                && skill_trust == SkillTrust::Trusted
                 && compatibility == Compatibility::Compatible;
             let is_plain = {
                 let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
@@ -137,7 +137,7 @@ impl Tables {
                 id: None,
                 winner: index,
                 toggle,
-                acceptance,
+                skill_trust,
                 compatibility,
                 usability: if is_usable {
                     Usability::Usable

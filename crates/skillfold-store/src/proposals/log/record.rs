@@ -186,15 +186,15 @@ pub enum Operation {
         /// The folder.
         folder: PathBuf,
     },
-    /// Skills are accepted that would be held otherwise.
-    Accept {
+    /// Skills are trusted that would be held otherwise.
+    TrustSkills {
         /// The first of their folders.
         folders: Vec<PathBuf>,
         /// How many there are.
         total: usize,
     },
-    /// A skill is no longer accepted.
-    Unaccept {
+    /// A skill is no longer trusted.
+    DistrustSkill {
         /// Its folder.
         folder: PathBuf,
     },

@@ -1,4 +1,4 @@
-//! Which skills the user has accepted.
+//! Which single skills the user trusts.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
 use crate::read::discover::Skill;
 
-/// Which skills the user has accepted. A skill that is not accepted is held: the user can see it, models cannot.
+/// Which skills the user trusts. Any other is held: the user can see it, models cannot.
 ///
 /// Bundled skills, and skills that are not in the file system, come with the host program and are never held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum AcceptedSkills {
+pub enum TrustedSkills {
     /// All of them.
     #[default]
     All,
@@ -21,25 +21,25 @@ pub enum AcceptedSkills {
     Only(Arc<BTreeSet<PathBuf>>),
 }
 
-/// Whether the user has accepted a skill.
+/// Whether the user trusts a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acceptance {
-    Accepted,
+pub(crate) enum SkillTrust {
+    Trusted,
     Held,
 }
 
-impl AcceptedSkills {
-    /// Returns whether a skill of a root is accepted.
-    pub(crate) fn acceptance(&self, skill: &Skill, root: &Root) -> Acceptance {
+impl TrustedSkills {
+    /// Returns whether the user trusts a skill of a root.
+    pub(crate) fn trust_of(&self, skill: &Skill, root: &Root) -> SkillTrust {
         let Self::Only(folders) = self else {
-            return Acceptance::Accepted;
+            return SkillTrust::Trusted;
         };
         if root.scope() == Scope::Bundled {
-            return Acceptance::Accepted;
+            return SkillTrust::Trusted;
         }
         match root.source().real_path(&skill.folder) {
-            Some(folder) if !folders.contains(&folder) => Acceptance::Held,
-            _ => Acceptance::Accepted,
+            Some(folder) if !folders.contains(&folder) => SkillTrust::Held,
+            _ => SkillTrust::Trusted,
         }
     }
 }

@@ -8,12 +8,12 @@ use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, Document};
 use skillfold::{
     Host, Skills,
-    trust::{AcceptedFolders, accept_skills, hold_skill},
+    trust::{TrustedSkillList, distrust_skill, trust_skills},
 };
 
 use crate::world::{World, tree};
 
-const LIST: &str = "person/.local/state/skillfold/accepted.toml";
+const LIST: &str = "person/.local/state/skillfold/trusted_skills.toml";
 const A: &str = "person/.agents/skills/a";
 const B: &str = "person/.agents/skills/b";
 
@@ -31,13 +31,13 @@ fn skills(world: &World) -> Skills {
 
 fn accept(world: &World, folder: &str) -> usize {
     let folder = world.path(folder).canonicalize().unwrap();
-    accept_skills(&world.environment("person/app"), [folder]).unwrap()
+    trust_skills(&world.environment("person/app"), [folder]).unwrap()
 }
 
 /// Returns the findings of the list, without the path of the temporary folder.
 fn findings(world: &World) -> String {
     let report = skills(world).report();
-    let findings = report.accepted.findings.iter();
+    let findings = report.trusted_skills.findings.iter();
     let lines = findings.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
     world.shown(&lines.collect::<String>())
 }
@@ -68,7 +68,7 @@ fn project_may_not_decide_what_is_held() {
 }
 
 #[test]
-fn accepted_skill_is_given_until_it_is_held_again() {
+fn trusted_skill_is_given_until_it_is_held_again() {
     let world = world();
     assert_eq!(accept(&world, A), 1);
     assert_eq!(accept(&world, A), 0);
@@ -78,17 +78,17 @@ fn accepted_skill_is_given_until_it_is_held_again() {
     ");
     let environment = world.environment("person/app");
     let folder = world.path(A).canonicalize().unwrap();
-    let list = AcceptedFolders::load(&environment);
+    let list = TrustedSkillList::load(&environment);
     assert_eq!(list.folders.iter().collect::<Vec<_>>(), [&folder]);
-    hold_skill(&environment, &folder).unwrap();
+    distrust_skill(&environment, &folder).unwrap();
     let status = skills(&world).catalog().get("a").unwrap().status();
     assert_eq!(status, Status::Held);
-    let again = hold_skill(&environment, &folder).unwrap_err();
+    let again = distrust_skill(&environment, &folder).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::NotFound);
 }
 
 #[test]
-fn skill_of_a_project_that_is_not_trusted_is_untrusted_accepted_or_not() {
+fn skill_in_an_untrusted_project_is_untrusted_even_if_trusted_itself() {
     let ours = "person/app/.agents/skills/c";
     let world = World::new(&tree(&[ours]));
     accept(&world, ours);
@@ -100,12 +100,12 @@ fn skill_of_a_project_that_is_not_trusted_is_untrusted_accepted_or_not() {
     let trusting = || host(&world).set("trust_project", "true");
     assert_eq!(status(trusting()), Status::Active);
     let folder = world.path(ours).canonicalize().unwrap();
-    hold_skill(&world.environment("person/app"), &folder).unwrap();
+    distrust_skill(&world.environment("person/app"), &folder).unwrap();
     assert_eq!(status(trusting()), Status::Held);
 }
 
 #[test]
-fn what_cannot_be_understood_accepts_nothing_and_is_said() {
+fn invalid_entry_trusts_nothing_and_is_reported() {
     let world = world();
     let path = world.path(A).canonicalize().unwrap();
     let path = path.to_str().unwrap();
@@ -115,9 +115,9 @@ fn what_cannot_be_understood_accepts_nothing_and_is_said() {
         assert_eq!(status, Status::Held, "{list}");
         findings(&world)
     };
-    insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF707]: List of accepted skills is not understood here: unclosed array table, expected `]`");
-    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/accepted.toml:2 warning[SF707]: List of accepted skills is not understood here: unknown field `only`, expected `path`");
-    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/accepted.toml:2 warning[SF707]: List of accepted skills is not understood here: its path is not whole");
+    insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF707]: List of accepted skills is not understood here: unclosed array table, expected `]`");
+    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of accepted skills is not understood here: unknown field `only`, expected `path`");
+    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of accepted skills is not understood here: its path is not whole");
     let doctor = Document::Doctor(Doctor::new(&skills(&world))).to_json();
     assert!(doctor.contains("List of accepted skills"), "{doctor}");
     // One that is good is followed beside one that is not.
@@ -130,7 +130,7 @@ fn what_cannot_be_understood_accepts_nothing_and_is_said() {
 
 #[cfg(unix)]
 #[test]
-fn list_that_others_may_write_accepts_nothing() {
+fn list_writable_by_others_trusts_no_skill() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = world();
@@ -142,9 +142,9 @@ fn list_that_others_may_write_accepts_nothing() {
     mode(0o666);
     let status = skills(&world).catalog().get("a").unwrap().status();
     assert_eq!(status, Status::Held);
-    insta::assert_snapshot!(findings(&world), @"/person/.local/state/skillfold/accepted.toml:1 warning[SF709]: List of accepted skills is not used: others may write the file (mode 0666)");
+    insta::assert_snapshot!(findings(&world), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF709]: List of accepted skills is not used: others may write the file (mode 0666)");
     let folder = world.path(B).canonicalize().unwrap();
-    let error = accept_skills(&world.environment("person/app"), [folder]).unwrap_err();
+    let error = trust_skills(&world.environment("person/app"), [folder]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     mode(0o600);
     let status = skills(&world).catalog().get("a").unwrap().status();
@@ -152,7 +152,7 @@ fn list_that_others_may_write_accepts_nothing() {
 }
 
 #[test]
-fn running_host_notices_an_acceptance_and_its_end_within_a_second() {
+fn running_host_notices_trust_in_a_skill_and_its_end_within_a_second() {
     const SECOND: Duration = Duration::from_secs(1);
     let world = world();
     let host = host(&world).set("watch", "off").set("poll_seconds", "0");
@@ -167,7 +167,7 @@ fn running_host_notices_an_acceptance_and_its_end_within_a_second() {
     world.write("//- person/.config/skillfold/config.toml\nlinks = \"nonsense\"\n");
     assert!(skills.refresh().is_err());
     let folder = world.path(A).canonicalize().unwrap();
-    hold_skill(&world.environment("person/app"), &folder).unwrap();
+    distrust_skill(&world.environment("person/app"), &folder).unwrap();
     thread::sleep(SECOND);
     assert!(!is_given());
 }

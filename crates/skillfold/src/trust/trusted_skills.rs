@@ -1,7 +1,7 @@
-//! The list of accepted skills, which `skillfold accept` maintains. With `new_skills = "hold"`, other skills are held.
+//! The list of trusted skills, which `skillfold trust SKILL` maintains. With `new_skills = "hold"`, other skills are held.
 //!
 //! An entry is the real path of a skill's folder. What is in the folder does not matter: a skill that changes stays
-//! accepted, and one that another folder is moved over too.
+//! trusted, and one that another folder is moved over too.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::trust::folder_list::{FolderList, FolderRecord, ListFile};
 #[cfg(feature = "store")]
 use crate::trust::folder_list::{ListEdit, edit_list, path_of};
 
-/// Maximum folders that the log names for one acceptance.
+/// Maximum folders that the log names for one change.
 #[cfg(feature = "store")]
 const MAX_RECORDED: usize = 100;
 
-/// The skills that the user accepted with `skillfold accept`.
+/// The skills that the user trusts with `skillfold trust SKILL`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AcceptedFolders {
+pub struct TrustedSkillList {
     /// The path of the list; `None` without a home.
     pub file: Option<PathBuf>,
     /// The real paths of the skills' folders.
@@ -38,22 +38,22 @@ pub struct AcceptedFolders {
 /// An entry of the list file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AcceptedRecord {
+struct TrustedSkillRecord {
     path: PathBuf,
 }
 
-impl FolderRecord for AcceptedRecord {
-    const LIST: &'static str = "List of accepted skills";
+impl FolderRecord for TrustedSkillRecord {
+    const LIST: &'static str = "List of trusted skills";
 
     #[cfg(feature = "store")]
     const HEADER: &'static str = "\
-# Folders of the skills that were accepted: with `new_skills = \"hold\"`, models get no others.
-# `skillfold accept` and `skillfold accept --remove` keep this list.
+# Folders of the skills that you trust: with `new_skills = \"hold\"`, models get no others.
+# `skillfold trust SKILL` and `skillfold trust --remove SKILL` maintain this list.
 
 ";
 
     fn list_file(environment: &Environment) -> Option<PathBuf> {
-        environment.accepted_skills()
+        environment.trusted_skill_list()
     }
 
     fn path(&self) -> &Path {
@@ -61,14 +61,14 @@ impl FolderRecord for AcceptedRecord {
     }
 }
 
-impl AcceptedFolders {
-    /// Reads the list. Invalid entries accept nothing and are reported in the findings.
+impl TrustedSkillList {
+    /// Reads the list. Invalid entries trust nothing and are reported in the findings.
     pub fn load(environment: &Environment) -> Self {
         let FolderList {
             file,
             entries,
             findings,
-        } = FolderList::<AcceptedRecord>::load(environment);
+        } = FolderList::<TrustedSkillRecord>::load(environment);
         let folders = entries.into_iter().map(|(record, _)| record.path);
         Self {
             file: file.path.clone(),
@@ -92,10 +92,10 @@ impl AcceptedFolders {
     }
 }
 
-/// Adds skills to the user's list of accepted ones, by the real paths of their folders; see
+/// Adds skills to the user's list of trusted skills, by the real paths of their folders; see
 /// [`Entry::real_dir`](skillfold_core::Entry::real_dir). Returns how many were not in it.
 #[cfg(feature = "store")]
-pub fn accept_skills(
+pub fn trust_skills(
     environment: &Environment,
     folders: impl IntoIterator<Item = PathBuf>,
 ) -> Result<usize, Error> {
@@ -104,16 +104,16 @@ pub fn accept_skills(
         let Some(path) = folder.to_str() else {
             let rule = "Its path is not UTF-8 and cannot be written down; rename the folder";
             let path = folder.to_string_lossy();
-            return Err(Error::refused(path, Refusal::Accept, rule));
+            return Err(Error::refused(path, Refusal::Trust, rule));
         };
         new.insert(path.to_owned());
     }
     let mut added = 0;
-    let act = Operation::Accept {
+    let act = Operation::TrustSkills {
         folders: new.iter().take(MAX_RECORDED).map(PathBuf::from).collect(),
         total: new.len(),
     };
-    edit_list::<AcceptedRecord>(environment, act, |folders| {
+    edit_list::<TrustedSkillRecord>(environment, act, |folders| {
         for known in folders.iter().filter_map(path_of) {
             new.remove(known);
         }
@@ -132,20 +132,20 @@ pub fn accept_skills(
     Ok(added)
 }
 
-/// Removes a skill from the user's list of accepted ones. Fails if it is not in the list.
+/// Removes a skill from the user's list of trusted skills. Fails if it is not in the list.
 #[cfg(feature = "store")]
-pub fn hold_skill(environment: &Environment, folder: &Path) -> Result<(), Error> {
+pub fn distrust_skill(environment: &Environment, folder: &Path) -> Result<(), Error> {
     let not_found = || Error::not_found(folder.to_string_lossy());
     if !environment
-        .accepted_skills()
+        .trusted_skill_list()
         .is_some_and(|file| file.exists())
     {
         return Err(not_found());
     }
-    let act = Operation::Unaccept {
+    let act = Operation::DistrustSkill {
         folder: folder.to_owned(),
     };
-    let change = edit_list::<AcceptedRecord>(environment, act, |folders| {
+    let change = edit_list::<TrustedSkillRecord>(environment, act, |folders| {
         let before = folders.len();
         folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
         if folders.len() < before {

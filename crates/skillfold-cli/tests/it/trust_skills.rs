@@ -21,7 +21,7 @@ fn world() -> World {
 }
 
 #[test]
-fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
+fn existing_skills_are_trusted_when_new_ones_are_held() {
     let world = World::new("//- app/README.md\n");
     world.write(&format!(
         "\n//- person/.agents/skills/pdf/SKILL.md\n{}\n//- app/.agents/skills/ours/SKILL.md\n{}",
@@ -30,12 +30,12 @@ fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
     ));
     insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
     ROOT/person/.config/skillfold/config.toml
-    ! 1 skill that is here now is accepted; those of other projects are held until you run `skillfold accept` there
+    ! 1 skill that is here now is accepted; those of other projects are held until you run `skillfold trust --held` there
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--list"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--list", "--held"]), @r"
     ROOT/person/.agents/skills/pdf
-    ! 1 skill is accepted by ROOT/person/.local/state/skillfold/accepted.toml
+    ! 1 skill is accepted by ROOT/person/.local/state/skillfold/trusted_skills.toml
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["list"]), @r"
@@ -51,7 +51,7 @@ fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
     ));
     insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
     ROOT/person/.config/skillfold/config.toml
-    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
     exit 0
     ");
     // Who trusts the project has seen its skills.
@@ -59,7 +59,7 @@ fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
     ROOT/app
       ours  1 file  Ours
     ! Trust is by path: models get the skills above; those that come later are held until you accept them
-    ! 1 skill in it is accepted; new ones are held until you run `skillfold accept`
+    ! 1 skill in it is accepted; new ones are held until you run `skillfold trust --held`
     ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
     exit 0
     ");
@@ -68,7 +68,7 @@ fn skills_that_are_there_are_accepted_when_new_ones_are_held() {
     ours  project     Ours
     pdf   user        Fills in forms
     ! 3 skills, 1 held; `skillfold doctor` says why
-    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
     ! The project is trusted by `skillfold trust`: ROOT/app
     exit 0
     ");
@@ -84,30 +84,30 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     insta::assert_snapshot!(world.run(&["list"]), @r"
     pdf  user, held  Fills in forms
     ! 1 skill, 1 held; `skillfold doctor` says why
-    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["doctor"]), @r"
     Skills
       pdf  found, parsed, held
           info[SF606]: Skill `pdf` is new, and held
-          hint: Review the skill; if it is good, accept it with `skillfold accept`
+          hint: Review the skill; if it is good, accept it with `skillfold trust --held`
 
     Roots
       ~/.agents/skills  user  1 skill
       searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills
 
     ! 1 found: 1 parsed, 1 held
-    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @"
     no skill is chosen
     -  pdf
        it is new and held
-       hint: review the skill, then accept it with `skillfold accept`
+       hint: review the skill, then accept it with `skillfold trust --held`
     ! hybrid mode, 0 tokens (estimate)
-    ! 1 skill is held: you have not accepted it. `skillfold accept` shows it, `skillfold accept --all` accepts it
+    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["show", "pdf"]), @r"
@@ -121,7 +121,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
            digest  sha256:00f0e92382a7333da251aa5cd1b95811a329a6d9565c0f77f4b3ec481be55d9b
 
     info[SF606]: Skill `pdf` is new, and held
-    hint: Review the skill; if it is good, accept it with `skillfold accept`
+    hint: Review the skill; if it is good, accept it with `skillfold trust --held`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&[]), @r"
@@ -137,7 +137,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     ");
     insta::assert_snapshot!(world.run(&["load", "pdf"]), @r"
     ! error: Refused to open `pdf`
-    ! hint: The skill is new and held; review it, then accept it with `skillfold accept`
+    ! hint: The skill is new and held; review it, then accept it with `skillfold trust --held`
     exit 4
     ");
     for arguments in [
@@ -147,7 +147,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
         &["test"],
     ] {
         let shown = world.run(arguments);
-        assert!(shown.contains("`skillfold accept --all`"), "{shown}");
+        assert!(shown.contains("`skillfold trust --held`"), "{shown}");
     }
     let json = world.data(&["list", "--json"]);
     assert!(json.contains("\"status\": \"held\""), "{json}");
@@ -155,25 +155,25 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     assert!(json.contains("\"held\": 1"), "{json}");
     assert!(
         world
-            .run(&["accept", "--all", "--yes"])
+            .run(&["trust", "--held", "--yes"])
             .contains("Accepted: 1 skill")
     );
     assert!(world.run(&["list"]).contains("pdf  user  Fills in forms"));
 }
 
 #[test]
-fn what_would_be_accepted_is_shown_and_nothing_is_done_without_a_word() {
+fn held_skills_are_shown_and_not_trusted_without_a_yes() {
     let world = world();
-    insta::assert_snapshot!(world.run(&["accept"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--held"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Acceptance is by path: models get what is in the folder of each, now or later
-    ! `skillfold accept ID` accepts one of them, `skillfold accept --all` all
+    ! `skillfold trust SKILL` accepts one of them, `skillfold trust --held` all
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "mail"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mail"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
@@ -183,9 +183,9 @@ fn what_would_be_accepted_is_shown_and_nothing_is_done_without_a_word() {
     ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
     exit 4
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--all", "--json"]), @r#"
+    insta::assert_snapshot!(world.run(&["trust", "--held", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "error",
       "error": "refused",
       "refusal": "accept",
@@ -203,18 +203,18 @@ fn what_would_be_accepted_is_shown_and_nothing_is_done_without_a_word() {
 }
 
 #[test]
-fn skill_is_accepted_until_it_is_taken_back() {
+fn skill_is_trusted_until_trust_is_removed() {
     let world = world();
-    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Acceptance is by path: models get what is in the folder of each, now or later
-    ! Accepted: 1 skill; `skillfold accept --remove ID` holds one again
+    ! Accepted: 1 skill; `skillfold trust --remove ID` holds one again
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
     ! `mail` is not held
     ! Nothing to do: no skill is held
     exit 0
@@ -225,22 +225,22 @@ fn skill_is_accepted_until_it_is_taken_back() {
     ! 2 skills
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--remove", "mail"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove", "mail"]), @r"
     ROOT/person/.agents/skills/mail
     ! 1 skill is held again
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--remove", "mail"]), @r"
-    ! It is not in the list of accepted skills; `skillfold accept --list` shows them
+    insta::assert_snapshot!(world.run(&["trust", "--remove", "mail"]), @r"
+    ! It is not in the list of accepted skills; `skillfold trust --list --held` shows them
     ! error: Could not find `ROOT/person/.agents/skills/mail`
     ! hint: Check the name or the path; it may have changed since
     exit 3
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--all", "--yes", "--json"]), @r#"
+    insta::assert_snapshot!(world.run(&["trust", "--held", "--yes", "--json"]), @r#"
     {
-      "view": 1,
+      "view": 2,
       "kind": "accepted",
-      "file": "ROOT/person/.local/state/skillfold/accepted.toml",
+      "file": "ROOT/person/.local/state/skillfold/trusted_skills.toml",
       "folders": [
         {
           "path": "ROOT/person/.agents/skills/mail",
@@ -257,11 +257,11 @@ fn skill_is_accepted_until_it_is_taken_back() {
     "#);
     // What is gone is taken out by its path.
     std::fs::remove_dir_all(world.path("person/.agents/skills/mail")).unwrap();
-    let listed = world.run(&["accept", "--list"]);
+    let listed = world.run(&["trust", "--list", "--held"]);
     insta::assert_snapshot!(listed, @r"
     ROOT/person/.agents/skills/mail  gone
     ROOT/person/.agents/skills/pdf
-    ! 2 skills are accepted by ROOT/person/.local/state/skillfold/accepted.toml
+    ! 2 skills are accepted by ROOT/person/.local/state/skillfold/trusted_skills.toml
     exit 0
     ");
     let gone = world
@@ -269,7 +269,7 @@ fn skill_is_accepted_until_it_is_taken_back() {
         .canonicalize()
         .unwrap()
         .join(".agents/skills/mail");
-    insta::assert_snapshot!(world.run(&["accept", "--remove", gone.to_str().unwrap()]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove", gone.to_str().unwrap()]), @r"
     ROOT/person/.agents/skills/mail
     ! 1 skill is held again
     exit 0
@@ -277,38 +277,38 @@ fn skill_is_accepted_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_cannot_be_accepted_is_refused_with_the_way_out() {
+fn untrustable_skill_is_refused_with_a_hint() {
     let world = world();
     world.write(&format!(
         "\n//- app/.agents/skills/ours/SKILL.md\n{}",
         skill("ours", "Ours")
     ));
-    insta::assert_snapshot!(world.run(&["accept", "ours", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "ours", "--yes"]), @r"
     ! error: Refused to accept `ours`
     ! hint: Its project is not trusted; `skillfold trust` shows the project's skills and trusts them
     exit 4
     ");
-    insta::assert_snapshot!(world.run(&["accept", "mial", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mial", "--yes"]), @r"
     ! error: There is no skill `mial`
     ! hint: Did you mean `mail`?
     exit 3
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--remove"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @r"
     ! error: the following required arguments were not provided:
     !   <ID>...
     ! 
-    ! Usage: skillfold accept --remove <ID>...
+    ! Usage: skillfold trust --remove SKILL <ID>...
     ! 
     ! For more information, try '--help'.
     exit 2
     ");
     world.run(&["config", "unset", "new_skills"]);
-    insta::assert_snapshot!(world.run(&["accept", "mail", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
     ! `mail` is not held
     ! Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds those that come from now on
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["accept", "--remove", "pdf"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove", "pdf"]), @r"
     ROOT/person/.agents/skills/pdf
     ! 1 skill is no longer accepted; it does not matter while `new_skills` is `show`
     exit 0
@@ -321,13 +321,13 @@ fn skill_that_is_created_is_held_and_said_so() {
     insta::assert_snapshot!(world.run(&["new", "notes", "--user"]), @r"
     ROOT/person/.agents/skills/notes/SKILL.md
     ! Write the agent's instructions in it, then run `skillfold check`
-    ! It is held, as all new skills are; `skillfold accept notes` lets models have it
+    ! It is held, as all new skills are; `skillfold trust notes` lets models have it
     exit 0
     ");
 }
 
 #[test]
-fn person_is_asked_before_a_skill_is_accepted() {
+fn user_is_asked_before_a_skill_is_trusted() {
     let world = world();
     let answered = |answer: &str| {
         let command = format!(

@@ -1,4 +1,4 @@
-//! `skillfold accept`
+//! `skillfold trust SKILL`: skills that are held
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,55 +7,45 @@ use std::process::ExitCode;
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Catalog, Entry, Error, Refusal, Scope};
-use skillfold::view::{Accepted, Document};
+use skillfold::view::{Document, TrustedSkillsView};
 use skillfold::{
     Environment, Host, Skills,
     settings::NewSkills,
-    trust::{AcceptedFolders, accept_skills, hold_skill},
+    trust::{TrustedSkillList, distrust_skill, trust_skills},
 };
 
-use crate::arguments::{Accept, Global};
+use crate::arguments::{Global, Trust};
 use crate::failure::Failure;
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
 use crate::terminal::output::{GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
-pub(crate) fn run(
+/// Trusts held skills: those with these ids, or all if there are none.
+pub(super) fn add(
     global: &Global,
-    options: &Accept,
+    options: &Trust,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
-    if options.list {
-        return list(&environment, output);
-    }
     let skills = host::skills(global, output)?;
-    if options.remove {
-        return remove(&environment, &skills, &options.ids, output);
-    }
-    let folders = chosen(&skills.catalog(), &options.ids, output)?;
+    let folders = chosen(&skills.catalog(), &options.names, output)?;
     if folders.is_empty() {
         return nothing_to_do(&environment, &skills, output);
     }
-    let is_named = options.all || !options.ids.is_empty();
     // The user must see what they agree to.
     if !output.is_json() || !options.yes {
         show(global, &folders, output)?;
     }
-    if !is_named {
-        output.say("`skillfold accept ID` accepts one of them, `skillfold accept --all` all");
-        return print_json(&environment, output);
-    }
     if !options.yes {
         confirm(&folders, output)?;
     }
-    let number = accept_skills(&environment, folders)?;
+    let number = trust_skills(&environment, folders)?;
     if !output.is_json() {
-        let done = paint(GOOD, "Accepted");
+        let done = paint(GOOD, "Trusted");
         let skills = pluralize(number, "skill", "skills");
         output.say(format!(
-            "{done}: {skills}; `skillfold accept --remove ID` holds one again"
+            "{done}: {skills}; `skillfold trust --remove SKILL` holds one again"
         ));
     }
     print_json(&environment, output)
@@ -77,8 +67,8 @@ fn chosen(
         match entry.status() {
             Status::Held => entries.push(entry),
             Status::Untrusted => {
-                let rule = "Its project is not trusted; `skillfold trust` shows the project's skills and trusts them";
-                return Err(Error::refused(id, Refusal::Accept, rule).into());
+                let rule = "Its project is not trusted; `skillfold trust` without a name trusts the project";
+                return Err(Error::refused(id, Refusal::Trust, rule).into());
             }
             _ => output.say(format!("`{}` is not held", visible(id))),
         }
@@ -94,8 +84,7 @@ fn nothing_to_do(
     output.say(match skills.report().settings.new_skills.value {
         NewSkills::Hold => "Nothing to do: no skill is held",
         _ => {
-            "Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds those that come from \
-             now on"
+            "Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds new ones from now on"
         }
     });
     print_json(environment, output)
@@ -118,21 +107,21 @@ fn show(global: &Global, folders: &BTreeSet<PathBuf>, output: &mut Output) -> Re
     let files: BTreeSet<PathBuf> = files.filter_map(|entry| entry.file()).collect();
     let name_file = |file: &Path| files.contains(file).then(|| file.to_owned());
     show_findings(&skills, name_file, output)?;
-    output.say("Acceptance is by path: models get what is in the folder of each, now or later");
+    output.say("Trust is by path: models get whatever is in each folder, now or later");
     Ok(())
 }
 
-/// Asks whether skills are accepted; fails unless the user says yes.
+/// Asks whether to trust skills; fails unless the user says yes.
 fn confirm(folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
     let (question, what) = match folders.first() {
         Some(folder) if folders.len() == 1 => {
             let folder = folder.to_string_lossy().into_owned();
-            ("Accept this skill?".to_owned(), folder)
+            ("Trust this skill?".to_owned(), folder)
         }
         _ => {
             let number = folders.len();
             (
-                format!("Accept these {number} skills?"),
+                format!("Trust these {number} skills?"),
                 format!("{number} skills"),
             )
         }
@@ -144,23 +133,24 @@ fn confirm(folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failu
             "There is no terminal to ask on; review what is shown, then pass `--yes`"
         }
     };
-    Err(Error::refused(what, Refusal::Accept, rule).into())
+    Err(Error::refused(what, Refusal::Trust, rule).into())
 }
 
-fn remove(
+pub(super) fn remove(
     environment: &Environment,
-    skills: &Skills,
+    global: &Global,
     ids: &[String],
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
     for id in ids {
         // A skill that is gone has no id any more, but the list shows its path.
         let folder = catalog.get(id).and_then(|entry| entry.real_dir());
         let folder = folder.unwrap_or_else(|| environment.directory().join(id));
-        if let Err(error) = hold_skill(environment, &folder) {
+        if let Err(error) = distrust_skill(environment, &folder) {
             output.say(
-                "It is not in the list of accepted skills; `skillfold accept --list` shows them",
+                "It is not in the list of trusted skills; `skillfold trust --list --held` shows them",
             );
             return Err(error.into());
         }
@@ -171,17 +161,17 @@ fn remove(
     let what = pluralize(ids.len(), "skill is", "skills are");
     output.say(match skills.report().settings.new_skills.value {
         NewSkills::Hold => format!("{what} held again"),
-        _ => format!("{what} no longer accepted; it does not matter while `new_skills` is `show`"),
+        _ => format!("{what} no longer trusted; this has no effect while `new_skills` is `show`"),
     });
     print_json(environment, output)
 }
 
-fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(super) fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
     if output.is_json() {
         return print_json(environment, output);
     }
-    let accepted = AcceptedFolders::load(environment);
-    for folder in &*accepted.folders {
+    let trusted = TrustedSkillList::load(environment);
+    for folder in &*trusted.folders {
         let path = display_path(folder);
         if folder.is_dir() {
             output.line(path)?;
@@ -189,13 +179,13 @@ fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Fail
             output.line(format!("{path}  {}", paint(WARN, "gone")))?;
         }
     }
-    for problem in &accepted.findings {
+    for problem in &trusted.findings {
         host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
-    let skills = pluralize(accepted.folders.len(), "skill is", "skills are");
-    match accepted.file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{skills} accepted by {}", display_path(&file))),
-        None => output.say(format!("{skills} accepted")),
+    let skills = pluralize(trusted.folders.len(), "skill is", "skills are");
+    match trusted.file.filter(|file| file.exists()) {
+        Some(file) => output.say(format!("{skills} trusted by {}", display_path(&file))),
+        None => output.say(format!("{skills} trusted")),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -203,15 +193,15 @@ fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Fail
 /// Prints the list, if the output is JSON.
 fn print_json(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
     if output.is_json() {
-        let accepted = AcceptedFolders::load(environment);
-        output.json(Document::Accepted(Accepted::new(&accepted)))?;
+        let trusted = TrustedSkillList::load(environment);
+        output.json(Document::TrustedSkills(TrustedSkillsView::new(&trusted)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Accepts the skills that are there, before new ones are held: otherwise all of them would be. Does nothing if new skills
+/// Trusts the skills that are there before new ones are held: otherwise all of them would be. Does nothing if new skills
 /// are held already.
-pub(crate) fn accept_present(host: Host, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn trust_present(host: Host, output: &mut Output) -> Result<(), Failure> {
     let environment = host.environment().clone();
     let skills = host.discover_lenient().skills;
     if skills.report().settings.new_skills.value == NewSkills::Hold {
@@ -224,14 +214,14 @@ pub(crate) fn accept_present(host: Host, output: &mut Output) -> Result<(), Fail
         .filter(|entry| entry.status() != Status::Untrusted && entry.scope() != Scope::Bundled);
     let folders: BTreeSet<_> = present.filter_map(|entry| entry.real_dir()).collect();
     let number = folders.len();
-    accept_skills(&environment, folders)?;
+    trust_skills(&environment, folders)?;
     let (skills, are) = if number == 1 {
         ("1 skill that is".to_owned(), "is")
     } else {
         (format!("{number} skills that are"), "are")
     };
     output.say(format!(
-        "{skills} here now {are} accepted; those of other projects are held until you run `skillfold accept` there"
+        "{skills} here now {are} trusted; those of other projects are held until you run `skillfold trust --held` there"
     ));
     Ok(())
 }

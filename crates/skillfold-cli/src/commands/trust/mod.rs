@@ -1,5 +1,7 @@
 //! `skillfold trust`
 
+pub(crate) mod skills;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,8 +13,8 @@ use skillfold::{
     Environment, Host, Settings,
     settings::NewSkills,
     trust::{
-        Pins, TrustedFolder, TrustedFolders, TrustedState, accept_skills, check_trustable,
-        distrust_folder, trust_folder, trust_pinned,
+        Pins, TrustedFolder, TrustedFolders, TrustedState, check_trustable, distrust_folder,
+        trust_folder, trust_pinned, trust_skills,
     },
 };
 
@@ -29,10 +31,25 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
+    if options.list && options.held {
+        return skills::list(&environment, output);
+    }
     if options.list {
         return list(&environment, output);
     }
-    let given = options.folder.as_ref();
+    if options.held {
+        return skills::add(global, options, output);
+    }
+    let given = match &*options.names {
+        [] => None,
+        [name] if is_folder(&environment, name) => Some(name),
+        names if names.iter().any(|name| is_folder(&environment, name)) => {
+            let message = "Name one folder, or skills: a folder has a `/`, or is `.`";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        names if options.remove => return skills::remove(&environment, global, names, output),
+        _ => return skills::add(global, options, output),
+    };
     let folder = match given {
         Some(folder) => environment.directory().join(folder).components().collect(),
         None => environment.project().to_owned(),
@@ -46,6 +63,13 @@ pub(crate) fn run(
         None => environment.directory(),
     };
     add(&environment, &folder, start, options, output)
+}
+
+/// Returns whether a name means a folder and not a skill.
+fn is_folder(environment: &Environment, name: &str) -> bool {
+    let is_path = name.contains(std::path::is_separator) || matches!(name, "." | ".." | "~");
+    let skills = || Host::new(environment.clone()).discover_lenient().skills;
+    is_path || environment.directory().join(name).is_dir() && skills().catalog().get(name).is_none()
 }
 
 fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
@@ -143,7 +167,7 @@ fn add(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let skills = skills_to_accept(folder, start)?;
+    let skills = skills_to_trust(folder, start)?;
     // What is pinned is what is shown, and not what comes while the user reads.
     let pins = pins(&list, folder, start, options)?;
     // The user must see what they agree to.
@@ -197,14 +221,15 @@ pub(crate) fn offer(
     if is_trusted {
         return Ok(());
     }
-    let shown = skills_to_accept(&folder, environment.directory())?;
+    let shown = skills_to_trust(&folder, environment.directory())?;
     if is_wanted && output.is_json() {
         trust_shown(environment, &folder, shown, None, output)?;
         return Ok(());
     }
     if is_wanted {
         let options = Trust {
-            folder: None,
+            names: Vec::new(),
+            held: false,
             list: false,
             remove: false,
             pin: false,
@@ -292,7 +317,7 @@ fn pins(
 }
 
 /// Returns the folders of the skills in a folder that are visible from `start`; none unless new skills are held.
-fn skills_to_accept(folder: &Path, start: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
+fn skills_to_trust(folder: &Path, start: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
     let environment = Environment::from_process(start)?;
     if Settings::load(&environment).new_skills.value != NewSkills::Hold {
         return Ok(BTreeSet::new());
@@ -318,10 +343,10 @@ fn trust_shown(
     };
     if !skills.is_empty() {
         let number = skills.len();
-        accept_skills(environment, skills)?;
+        trust_skills(environment, skills)?;
         let skills = pluralize(number, "skill in it is", "skills in it are");
         output.say(format!(
-            "{skills} accepted; new ones are held until you run `skillfold accept`"
+            "{skills} trusted; new ones are held until you run `skillfold trust --held`"
         ));
     }
     Ok(trusted)
@@ -347,7 +372,7 @@ fn show(
     let name_file = |file: &Path| Some(file.strip_prefix(folder).ok()?.to_owned());
     show_findings(&skills, name_file, output)?;
     if pins.is_some() {
-        output.say("Trust is pinned: models get these skills as they are now; if one changes or comes, they get none");
+        output.say("Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends");
         return Ok(());
     }
     let is_project = folder.join(".git").exists();
@@ -356,11 +381,11 @@ fn show(
     }
     output.say(match (is_project, are_held) {
         (true, true) => {
-            "Trust is by path: models get the skills above; those that come later are held until you accept them"
+            "Trust is by path: models get the skills above; new ones are held until you trust them"
         }
         (true, false) => "Trust is by path: models get every skill that is in this folder, now or later",
         (false, true) => {
-            "Trust is by path: models get the skills that you accept, of every project in this folder"
+            "Trust is by path: models get the skills that you trust, of every project in this folder"
         }
         (false, false) => {
             "Trust is by path: models get every skill of every project in this folder, now or later"
