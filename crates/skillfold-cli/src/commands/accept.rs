@@ -11,17 +11,13 @@ use skillfold::view::{Accepted, Document};
 use skillfold::{AcceptedFolders, Environment, Host, NewSkills, Skills, accept_skills, hold_skill};
 
 use crate::arguments::{Accept, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
 use crate::terminal::output::{GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Accept,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Accept, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     if options.list {
         return list(&environment, output);
@@ -82,11 +78,7 @@ fn chosen(
     Ok(entries.iter().filter_map(Entry::real_dir).collect())
 }
 
-fn nothing_to_do(
-    environment: &Environment,
-    skills: &Skills,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn nothing_to_do(environment: &Environment, skills: &Skills, output: &mut Output) -> CommandResult {
     output.say(match skills.report().settings.new_skills.value {
         NewSkills::Hold => "Nothing to do: no skill is held",
         _ => {
@@ -145,7 +137,7 @@ fn remove(
     skills: &Skills,
     ids: &[String],
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let catalog = skills.catalog();
     for id in ids {
         // A skill that is gone has no id any more, but the list shows its path.
@@ -169,7 +161,7 @@ fn remove(
     print_json(environment, output)
 }
 
-fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(environment: &Environment, output: &mut Output) -> CommandResult {
     if output.is_json() {
         return print_json(environment, output);
     }
@@ -194,7 +186,7 @@ fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Fail
 }
 
 /// Prints the list, if the output is JSON.
-fn print_json(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+fn print_json(environment: &Environment, output: &mut Output) -> CommandResult {
     if output.is_json() {
         let accepted = AcceptedFolders::load(environment);
         output.json(Document::Accepted(Accepted::new(&accepted)))?;
