@@ -1,10 +1,14 @@
 //! Why a command failed, and its exit code.
 
 use std::io;
+use std::process::ExitCode;
 
 use skillfold::core::{Error, ErrorKind};
 use skillfold::run::RunError;
 use skillfold::scripts::ScriptError;
+
+/// The exit code of a command, or why it failed.
+pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 #[derive(Debug)]
 pub(crate) enum Failure {

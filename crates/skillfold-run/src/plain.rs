@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::copy::{Executable, SkillCopy};
 use crate::error::{RunError, RunErrorKind};
-use crate::process::{Control, ExitStatus, Input, Process, Request};
+use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
 /// How often a process is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(5);
@@ -142,7 +142,7 @@ struct Plain {
 
 impl Control for Plain {
     fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = locked(&self.child);
         if matches!(child.try_wait(), Ok(None)) {
             kill_group(&child);
             let _ = child.kill();
@@ -151,7 +151,7 @@ impl Control for Plain {
 
     fn wait(&self) -> io::Result<ExitStatus> {
         loop {
-            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut child = locked(&self.child);
             if let Some(status) = child.try_wait()? {
                 kill_group(&child);
                 return Ok(exit_status(status));

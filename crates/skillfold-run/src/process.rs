@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::copy::SkillCopy;
 use crate::dependencies::Installer;
@@ -172,4 +172,9 @@ impl Drop for Process {
         self.control.kill();
         let _ = self.control.wait();
     }
+}
+
+/// Locks a value that a panic elsewhere leaves as good as it was.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::limits::RunLimits;
-use crate::process::{ExitStatus, Process};
+use crate::process::{ExitStatus, Process, locked};
 
 /// Bytes that are read from a pipe at a time.
 const CHUNK: usize = 64 * 1024;
@@ -47,13 +47,7 @@ impl Cancel {
 
     /// Returns whether it was cancelled, or the token that it follows.
     pub fn is_cancelled(&self) -> bool {
-        let followed = || {
-            self.0
-                .followed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone()
-        };
+        let followed = || locked(&self.0.followed).clone();
         self.0.is_cancelled.load(Ordering::Relaxed)
             || followed().is_some_and(|followed| followed.is_cancelled())
     }
@@ -61,12 +55,7 @@ impl Cancel {
     /// Follows another token from now on, in place of the one before: a toolset that stays loaded is cancelled with the call
     /// that it answers, and not with those before. A token must not follow itself.
     pub fn follow(&self, other: Option<&Self>) {
-        let mut followed = self
-            .0
-            .followed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *followed = other.cloned();
+        *locked(&self.0.followed) = other.cloned();
     }
 }
 

@@ -115,3 +115,8 @@ pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Optio
     }
     level.get(name)
 }
+
+/// Returns the line break that new lines of a text get.
+pub(crate) fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}

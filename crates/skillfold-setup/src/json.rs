@@ -12,7 +12,7 @@ use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
 use serde_json::Value;
 
-use crate::entry::{Entry, SyntaxFault, quoted};
+use crate::entry::{Entry, SyntaxFault, newline, quoted};
 
 /// The indentation of one level, if the file does not show its own.
 const UNIT: &str = "  ";
@@ -261,8 +261,7 @@ fn unit<'a>(text: &'a str, root: Option<&Node<'_>>) -> &'a str {
 
 /// Returns a line break, and the indentation of the line that contains an offset.
 fn line_start(text: &str, offset: usize) -> String {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    format!("{newline}{}", indent(text, offset))
+    format!("{}{}", newline(text), indent(text, offset))
 }
 
 /// Returns an object with an entry under a path of keys; if the path is empty, the entry itself. `line` starts each

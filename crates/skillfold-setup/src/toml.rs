@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
-use crate::entry::{Entry, Field, SyntaxFault};
+use crate::entry::{Entry, Field, SyntaxFault, newline};
 
 /// Parses a text.
 pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
@@ -22,7 +22,7 @@ pub(crate) fn insert(
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let newline = line_end(text);
+    let newline = newline(text);
     let mut added = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
         added.push('\n');
@@ -77,11 +77,6 @@ pub(crate) fn remove(text: &str, table: &str, name: &str) -> Result<String, Synt
     Ok(with_line_ends_of(text, &document.to_string()))
 }
 
-/// Returns the line end that new lines get.
-fn line_end(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
 /// Returns `edited`, which differs from `text` in one place and has lost carriage returns, with the line ends of `text`.
 fn with_line_ends_of(text: &str, edited: &str) -> String {
     // Those in texts of several lines stayed, and a last line got an end.
@@ -104,7 +99,7 @@ fn with_line_ends_of(text: &str, edited: &str) -> String {
         // An edited line keeps its own.
         let end = old_rest
             .get(number)
-            .map_or(line_end(text), |old| line_end(old));
+            .map_or(newline(text), |old| newline(old));
         line.replace('\n', end)
     });
     let changed: String = changed.collect();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-use crate::entry::{Entry, Field, SyntaxFault, quoted};
+use crate::entry::{Entry, Field, SyntaxFault, newline, quoted};
 
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 64;
@@ -50,8 +50,7 @@ pub(crate) fn insert(
         },
         _ => (text.len(), block_at_end(text, key, name, entry)),
     };
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let added = added.replace('\n', newline);
+    let added = added.replace('\n', newline(text));
     Ok(format!("{}{added}{}", &text[..offset], &text[offset..]))
 }
 

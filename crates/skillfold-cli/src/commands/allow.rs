@@ -15,17 +15,13 @@ use skillfold::{
 };
 
 use crate::arguments::{Allow, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::approval;
 use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::table::Table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Allow,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     if let Some(value) = &options.ask_in_clients {
         ask_in_clients(&skills, value == "on", output)?;
@@ -84,15 +80,14 @@ fn allowed_folder(
     }
 }
 
-fn list(global: &Global, skills: &Skills, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(global: &Global, skills: &Skills, output: &mut Output) -> CommandResult {
     let allowed = AllowedSkills::load(&host::environment(global)?);
     let clients_may_ask = skills.clients_may_ask();
     if output.is_json() {
-        output.json(Document::Allowed(AllowedList::new(
+        return output.json(Document::Allowed(AllowedList::new(
             &allowed,
             clients_may_ask,
-        )))?;
-        return Ok(ExitCode::SUCCESS);
+        )));
     }
     for skill in &allowed.skills {
         let tools = pluralize(skill.tools.len(), "tool", "tools");

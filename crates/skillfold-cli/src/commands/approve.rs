@@ -6,17 +6,13 @@ use skillfold::core::diagnostic::visible;
 
 use crate::arguments::{Approve, Global};
 use crate::commands::proposals;
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::approval;
 use crate::terminal::digest::short;
 use crate::terminal::output::{GOOD, Output, paint};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Approve,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Approve, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let waiting = store.find_proposal(&options.name)?;

@@ -9,16 +9,12 @@ use skillfold::discovery::{CachePart, cache_parts, clean_cache};
 use skillfold::view::{CacheView, Document};
 
 use crate::arguments::{Cache, CacheAction, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, display_path, pluralize};
 use crate::terminal::table::Table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Cache,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Cache, output: &mut Output) -> CommandResult {
     let folder = host::environment(global)?.cache_folder();
     let folder = folder.ok_or_else(|| Error::not_found("home"))?;
     let parts = match options.action {
@@ -26,8 +22,7 @@ pub(crate) fn run(
         _ => cache_parts(&folder)?,
     };
     if output.is_json() {
-        output.json(Document::Cache(CacheView::new(&folder, &parts)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Cache(CacheView::new(&folder, &parts)));
     }
     match options.action {
         Some(CacheAction::Dir) => output.line(display_path(&folder))?,

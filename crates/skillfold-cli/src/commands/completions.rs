@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::terminal::output::Output;
 
 /// The variable through which a shell asks the command for completions.
 pub(crate) const COMPLETE_VARIABLE: &str = "SKILLFOLD_COMPLETE";
 
-pub(crate) fn run(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(shell: Shell, output: &mut Output) -> CommandResult {
     let (shells, name) = (Shells::builtins(), shell.to_string());
     let Some(completer) = shells.completer(&name) else {
         let message = format!("There are no completions for the shell `{name}`");

@@ -10,7 +10,7 @@ use skillfold::core::diagnostic::visible;
 use skillfold::view::{Composed, Document};
 
 use crate::arguments::{self, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, say_diagnostics};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(
     global: &Global,
     options: &arguments::Compose,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let skills = host::skills(global, output)?;
     let prompt = match &options.prompt {
         Some(file) => read_prompt(global, file)?,
@@ -33,8 +33,7 @@ pub(crate) fn run(
     let composed = skills.compose(&options.agent, &prompt, &options.inline)?;
     say_diagnostics(&composed.notes, output);
     if output.is_json() {
-        output.json(Document::Composed(Composed::new(&options.agent, &composed)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Composed(Composed::new(&options.agent, &composed)));
     }
     let mut text = composed.text;
     // The next output on a terminal starts on its own line; the JSON has the exact text.

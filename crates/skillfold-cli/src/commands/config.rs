@@ -18,17 +18,13 @@ use skillfold::{
 
 use crate::arguments::{Config, ConfigAction, Global};
 use crate::commands::trust::skills::trust_present;
-use crate::failure::{EXIT_PROBLEMS, Failure};
+use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::editor;
 use crate::terminal::output::{BOLD, DIM, Output, display_path};
 use crate::terminal::table::Table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Config,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Config, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     match &options.action {
         None => show(global, options, output),
@@ -87,7 +83,7 @@ fn path(environment: &Environment, is_project: bool) -> Result<PathBuf, Failure>
     path.ok_or_else(|| Error::not_found("home").into())
 }
 
-fn print_written(path: &Path, output: &mut Output) -> Result<ExitCode, Failure> {
+fn print_written(path: &Path, output: &mut Output) -> CommandResult {
     if output.is_json() {
         output.json(Document::Written(WrittenFile::new(path)))?;
     } else {
@@ -97,7 +93,7 @@ fn print_written(path: &Path, output: &mut Output) -> Result<ExitCode, Failure> 
 }
 
 /// Prints the value of one setting.
-fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Failure> {
+fn get(global: &Global, key: &str, output: &mut Output) -> CommandResult {
     let skills = host::host(global)?.discover_lenient().skills;
     let mut view = SettingsView::new(&skills.report().settings);
     view.settings.retain(|row| row.key == key);
@@ -112,8 +108,7 @@ fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Fail
         return Err(Failure::Usage(message));
     }
     if output.is_json() {
-        output.json(Document::Settings(view))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Settings(view));
     }
     for value in view.settings.into_iter().filter_map(|row| row.value) {
         output.line(visible(&value))?;
@@ -122,7 +117,7 @@ fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Fail
 }
 
 /// Opens a settings file in the user's editor, and says then what is wrong with the settings.
-fn edit(global: &Global, is_project: bool, output: &mut Output) -> Result<ExitCode, Failure> {
+fn edit(global: &Global, is_project: bool, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let path = path(&environment, is_project)?;
     let editor = editor::editor(&environment, &display_path(&path))?;
@@ -140,7 +135,7 @@ fn edit(global: &Global, is_project: bool, output: &mut Output) -> Result<ExitCo
     })
 }
 
-fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCode, Failure> {
+fn show(global: &Global, options: &Config, output: &mut Output) -> CommandResult {
     let skills = host::host(global)?.discover_lenient().skills;
     let report = skills.report();
     if output.is_json() {

@@ -8,7 +8,7 @@ use skillfold::store::change::unified;
 use skillfold::store::{SkillFiles, SkillVersion};
 
 use crate::arguments::{Diff, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::Output;
 use crate::terminal::text_diff;
@@ -19,11 +19,7 @@ const MIN_DIGITS: usize = 6;
 /// The name of the version before the last.
 const PREVIOUS: &str = "previous";
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Diff,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Diff, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let place = skills.skill_place(&options.id)?;

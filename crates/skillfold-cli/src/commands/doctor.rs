@@ -17,7 +17,7 @@ use skillfold_setup::SetupClient;
 
 use crate::arguments::{Doctor as Options, Global};
 use crate::commands::show;
-use crate::failure::{EXIT_PROBLEMS, Failure};
+use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::output::{
     BAD, BOLD, DIM, GOOD, Output, WARN, format_finding, paint, pluralize, print_findings,
@@ -34,11 +34,7 @@ const MAX_ID_COLUMNS: usize = 120;
 /// Maximum findings of skills that are shown one by one unasked.
 const MAX_UNASKED: usize = 10;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Options,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> CommandResult {
     let skills = host::host(global)?.discover_lenient().skills;
     let environment = host::environment(global)?;
     let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));

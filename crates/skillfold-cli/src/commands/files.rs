@@ -8,7 +8,7 @@ use skillfold::core::source::Cursor;
 use skillfold::view::{Document, FileListing};
 
 use crate::arguments::{Files, Global};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::choose;
 use crate::terminal::output::{BOLD, DIM, Output, paint, pluralize, say_diagnostics};
@@ -16,11 +16,7 @@ use crate::terminal::output::{BOLD, DIM, Output, paint, pluralize, say_diagnosti
 /// Default number of files on a page.
 const DEFAULT_LIMIT: usize = 1_000;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Files,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Files, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?.for_user();
     let catalog = skills.catalog();
     let id = choose::skill_id(options.id.as_deref(), &catalog, output)?;
@@ -29,8 +25,7 @@ pub(crate) fn run(
     let page = skills.files(&id, cursor.as_ref(), limit)?;
     let listing = FileListing::new(&catalog.resolve_or_suggest(&id)?, &page);
     if output.is_json() {
-        output.json(Document::Files(listing))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Files(listing));
     }
     for file in &listing.files {
         let path = visible(&file.path);

@@ -9,17 +9,13 @@ use skillfold::store::LogRecords;
 use skillfold::view::{Document, History, VersionRow};
 
 use crate::arguments::{Global, HistoryOptions};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::digest::short;
 use crate::terminal::output::{BOLD, DIM, Output, pluralize};
 use crate::terminal::table::Table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &HistoryOptions,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &HistoryOptions, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let place = skills.skill_place(&options.id)?;
     let store = skills.store()?;
@@ -27,8 +23,7 @@ pub(crate) fn run(
     say_missing_records(&store.log()?, output);
     let history = History::new(&options.id, &place, &versions);
     if output.is_json() {
-        output.json(Document::History(history))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::History(history));
     }
     let mut table = Table::default();
     for row in history.versions.iter().rev() {

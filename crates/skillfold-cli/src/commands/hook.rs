@@ -13,7 +13,7 @@ use skillfold::{Skills, conversation::Conversations};
 use skillfold_hook::{AnswerClaim, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES};
 
 use crate::arguments::{self, Global};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::Output;
 use crate::trace;
@@ -31,7 +31,7 @@ pub(crate) fn run(
     global: &Global,
     options: &arguments::Hook,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     if options.build_index {
         return build_index(global);
     }
@@ -141,7 +141,7 @@ fn start_building_index(directory: &Path) -> io::Result<()> {
 }
 
 /// Builds the index of the skills.
-fn build_index(global: &Global) -> Result<ExitCode, Failure> {
+fn build_index(global: &Global) -> CommandResult {
     let environment = host::environment(global)?;
     let discover = || -> Result<Skills, Failure> {
         Ok(host::host(global)?.for_one_request().discover()?.skills)

@@ -7,15 +7,11 @@ use skillfold::view::{Document, WrittenFile};
 
 use crate::arguments::{Global, Init};
 use crate::commands::trust;
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{GOOD, Output, display_path, paint};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Init,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Init, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let created = create_settings(&environment, SettingsFile::Project)?;
     let path = environment.project_settings();

@@ -10,16 +10,12 @@ use skillfold::core::source::Cursor;
 use skillfold::view::{Document, SkillList};
 
 use crate::arguments::{Global, List};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, pluralize};
 use crate::terminal::skill_table::skill_table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &List,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &List, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
     let filter = filter(options)?;
@@ -33,8 +29,7 @@ pub(crate) fn run(
         } else {
             listing
         };
-        output.json(Document::Skills(listing))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Skills(listing));
     }
     output.table(&skill_table(&page.entries))?;
     if let Some(next) = &page.next {

@@ -8,16 +8,12 @@ use skillfold::core::load::Dialect;
 use skillfold::view::{Document, InstructionsView};
 
 use crate::arguments::{Global, Load};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::choose;
 use crate::terminal::output::{Output, say_diagnostics};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Load,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Load, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?.for_user();
     let id = choose::skill_id(options.id.as_deref(), &skills.catalog(), output)?;
     let envelope = Envelope::from(options.envelope);
@@ -36,8 +32,7 @@ pub(crate) fn run(
             output.line("")?;
         }
     }
-    print(&skills, last, &arguments, envelope, output)?;
-    Ok(ExitCode::SUCCESS)
+    print(&skills, last, &arguments, envelope, output)
 }
 
 fn print(
@@ -46,7 +41,7 @@ fn print(
     arguments: &str,
     envelope: Envelope,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> CommandResult {
     let loaded = skills.render(id, arguments, envelope)?;
     if output.is_json() {
         return output.json(Document::Instructions(InstructionsView::new(
@@ -54,7 +49,8 @@ fn print(
         )));
     }
     say_diagnostics(&loaded.notes, output);
-    output.skill_text(loaded.text.as_bytes())
+    output.skill_text(loaded.text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Joins the arguments into one text. A single word is passed unchanged. Of several, those that splitting into

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use crate::arguments::help;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::terminal::output::Output;
 
-pub(crate) fn run(words: &[String], output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(words: &[String], output: &mut Output) -> CommandResult {
     let mut command = help::command();
     command.build();
     let mut title = "skillfold".to_owned();

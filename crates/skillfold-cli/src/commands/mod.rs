@@ -44,16 +44,14 @@ mod why;
 mod prompt;
 mod search;
 
-use std::process::ExitCode;
-
 use crate::arguments::{Arguments, Command};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::terminal::output::Output;
 
 pub(crate) use self::completions::COMPLETE_VARIABLE;
 
 /// Runs the command, or shows the status if there is none.
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
     let global = &arguments.global;
     let Some(command) = &arguments.command else {
         return status::run(global, output);

@@ -10,15 +10,11 @@ use skillfold::view::{Document, WrittenFile};
 
 use crate::arguments::{Global, LanguageName, New};
 use crate::commands::trust;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, display_path};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &New,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &New, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let location = match &options.into {
         Some(folder) => SkillLocation::Folder(folder.clone()),
@@ -36,8 +32,7 @@ pub(crate) fn run(
         if options.trust {
             trust::offer(&environment, Some(&path), true, output)?;
         }
-        output.json(Document::Written(WrittenFile::new(&path)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Written(WrittenFile::new(&path)));
     }
     // Relative to the working folder; absolute if `-C` names another one.
     let is_here = global.directory == Path::new(".");

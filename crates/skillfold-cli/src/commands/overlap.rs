@@ -8,7 +8,7 @@ use skillfold::reports::{Overlap as Pair, Overlaps, Rival, SkillCopies};
 use skillfold::view::{Document, OverlapView};
 
 use crate::arguments::{Global, Overlap};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, paint, pluralize};
 
@@ -21,11 +21,7 @@ const MAX_REQUEST_CHARS: usize = 100;
 /// The similarity from which on two skills are better one.
 const SAME_TOPIC: f32 = 0.6;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Overlap,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Overlap, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let ids: Vec<&str> = options.ids.iter().map(String::as_str).collect();
     let overlaps = skills.overlaps(&ids, options.limit.get())?;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use skillfold::core::{Error, Refusal};
 
 use crate::arguments::Global;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::ask_secret;
 use crate::terminal::output::{GOOD, Output, paint};
 
-pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let mut secret = |question: &str| -> Result<String, Failure> {

@@ -10,7 +10,7 @@ use skillfold::{Client, Skills, conversation::SessionFile};
 
 use crate::arguments::{self, Global};
 use crate::commands::why::{likelihood, say_unread};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{DIM, Output, paint, pluralize};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(
     global: &Global,
     options: &arguments::Prompt,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let skills = host::skills(global, output)?;
     let request = match (&options.request, &options.client) {
         (Some(request), None) => request,
@@ -57,8 +57,7 @@ pub(crate) fn run(
         prompt.tokens = prompt.added_tokens;
     }
     if output.is_json() {
-        output.json(Document::Prompt(Box::new(prompt)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Prompt(Box::new(prompt)));
     }
     let listed = prompt.listing.as_ref().map(|listing| &*listing.text);
     let parts = [listed, prompt.text.as_deref()];
@@ -134,18 +133,13 @@ fn say_comparison(tokens: u64, counted_by: &str, plain: u64, output: &mut Output
 }
 
 /// Prints what a client's model gets from the server before any request: the instructions and the tools.
-fn run_for_client(
-    client: &Client,
-    skills: &Skills,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn run_for_client(client: &Client, skills: &Skills, output: &mut Output) -> CommandResult {
     let policy = skills.report().settings.policy();
     let session = skills.session(policy, ContextLifetime::History);
     let listing = session.instructions(Some(client), skills.listing_budget(Some(client), None));
     let prompt = ClientPrompt::new(client, &session, &listing);
     if output.is_json() {
-        output.json(Document::ClientPrompt(prompt))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::ClientPrompt(prompt));
     }
     let mut text = prompt.instructions.clone();
     for tool in &prompt.tools {

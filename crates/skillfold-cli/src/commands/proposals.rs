@@ -9,17 +9,13 @@ use skillfold::view::{Document, ProposalList, ProposalView};
 use skillfold::{Skills, improve::Effects};
 
 use crate::arguments::{Global, Proposals};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 use crate::terminal::table::Table;
 use crate::terminal::text_diff;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Proposals,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Proposals, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     match &options.name {
         Some(name) => show_one(&skills, name, output),
@@ -27,11 +23,10 @@ pub(crate) fn run(
     }
 }
 
-fn list(skills: &Skills, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(skills: &Skills, output: &mut Output) -> CommandResult {
     let proposals = skills.store()?.proposals()?;
     if output.is_json() {
-        output.json(Document::Proposals(ProposalList::new(&proposals)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Proposals(ProposalList::new(&proposals)));
     }
     let mut table = Table::default();
     for waiting in &proposals.waiting {
@@ -65,13 +60,12 @@ fn list(skills: &Skills, output: &mut Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_one(skills: &Skills, name: &str, output: &mut Output) -> Result<ExitCode, Failure> {
+fn show_one(skills: &Skills, name: &str, output: &mut Output) -> CommandResult {
     let waiting = skills.store()?.find_proposal(name)?;
     let effects = skills.effects(&waiting.proposal)?;
     if output.is_json() {
         let view = ProposalView::new(&waiting).with_effects(&waiting, &effects);
-        output.json(Document::Proposal(Box::new(view)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Proposal(Box::new(view)));
     }
     show(&waiting, &effects, output)?;
     let name = visible(waiting.proposal.name());

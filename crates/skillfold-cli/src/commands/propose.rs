@@ -7,15 +7,11 @@ use skillfold::store::Author;
 use skillfold::view::{Document, ProposalView};
 
 use crate::arguments::{Global, Propose};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{GOOD, Output, paint};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Propose,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Propose, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let author = Author::named(skills.user_name());
     let evidence = options.evidence.as_deref();
@@ -30,8 +26,7 @@ pub(crate) fn run(
     if output.is_json() {
         let waiting = skills.store()?.find_proposal(proposal.name())?;
         let view = ProposalView::new(&waiting).with_effects(&waiting, &made.effects);
-        output.json(Document::Proposal(Box::new(view)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Proposal(Box::new(view)));
     }
     output.line(visible(proposal.name()))?;
     for line in made.effects.lines() {

@@ -8,22 +8,17 @@ use skillfold::core::load::FileContent;
 use skillfold::view::{Document, FilePart};
 
 use crate::arguments::{Global, Read};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, say_diagnostics};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Read,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Read, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?.for_user();
     let content = skills.read_range(&options.id, &options.path, options.range.clone())?;
     if output.is_json() {
         let catalog = skills.catalog();
         let part = FilePart::new(&catalog.resolve_or_suggest(&options.id)?, &content);
-        output.json(Document::File(part))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::File(part));
     }
     if content.text().is_none() && io::stdout().is_terminal() {
         return Err(Failure::Usage(format!(

@@ -5,15 +5,11 @@ use std::process::ExitCode;
 use skillfold::core::diagnostic::visible;
 
 use crate::arguments::{Global, Reject};
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{GOOD, Output, paint};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Reject,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Reject, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let waiting = store.find_proposal(&options.name)?;

@@ -10,17 +10,13 @@ use skillfold::view::{Document, History};
 
 use crate::arguments::{Global, Rollback};
 use crate::commands::diff::find_version;
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::digest::short;
 use crate::terminal::output::{GOOD, Output, paint};
 use crate::terminal::{approval, text_diff};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Rollback,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Rollback, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let place = skills.skill_place(&options.id)?;
@@ -41,12 +37,11 @@ pub(crate) fn run(
     store.roll_back(&place, base, version, &approval, reason, skills.now())?;
     if output.is_json() {
         let versions = store.history(&place, skills.now())?;
-        output.json(Document::History(History::new(
+        return output.json(Document::History(History::new(
             &options.id,
             &place,
             &versions,
-        )))?;
-        return Ok(ExitCode::SUCCESS);
+        )));
     }
     output.say(format!(
         "{}: `{skill}` is {} again",

@@ -12,15 +12,11 @@ use skillfold::view::{Document, RunView, ScriptList};
 
 use crate::arguments::{Global, RunScript};
 use crate::commands::allow;
-use crate::failure::{EXIT_FAILED, Failure};
+use crate::failure::{CommandResult, EXIT_FAILED, Failure};
 use crate::host;
 use crate::terminal::output::{DIM, GOOD, Output, WARN, paint, printable};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &RunScript,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> CommandResult {
     let Some(id) = &options.id else {
         return show_box(output);
     };
@@ -109,11 +105,7 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn usage(
-    skill: &RunnableSkill,
-    path: &ResourcePath,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn usage(skill: &RunnableSkill, path: &ResourcePath, output: &mut Output) -> CommandResult {
     let help = skill.help(path).map_err(ScriptError::from)?;
     match help.text().trim_end() {
         "" => output.say("It does not say how it is used"),
@@ -122,10 +114,9 @@ fn usage(
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(skill: &RunnableSkill, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(skill: &RunnableSkill, output: &mut Output) -> CommandResult {
     if output.is_json() {
-        output.json(Document::Scripts(ScriptList::new(skill)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Scripts(ScriptList::new(skill)));
     }
     let id = visible(skill.id());
     let listed = skill.scripts();
@@ -145,7 +136,7 @@ fn list(skill: &RunnableSkill, output: &mut Output) -> Result<ExitCode, Failure>
 }
 
 /// Shows the layers of the box.
-fn show_box(output: &mut Output) -> Result<ExitCode, Failure> {
+fn show_box(output: &mut Output) -> CommandResult {
     for state in layers().layers {
         let text = match &state.missing {
             None => paint(GOOD, "there"),

@@ -7,7 +7,7 @@ use skillfold::view::{Document, FoundSkill, SearchView, SnippetText};
 
 use crate::arguments::{self, Global};
 use crate::commands::why::{likelihood, say_unread};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 use crate::terminal::table::cut;
@@ -19,7 +19,7 @@ pub(crate) fn run(
     global: &Global,
     options: &arguments::Search,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let skills = host::skills(global, output)?;
     let request = options.request.join(" ");
     let limit = options.limit.get();
@@ -30,8 +30,7 @@ pub(crate) fn run(
     };
     let search = SearchView::new(&request, &found);
     if output.is_json() {
-        output.json(Document::Search(search))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Search(search));
     }
     print(&search, options.numbers, output)?;
     if !options.all {

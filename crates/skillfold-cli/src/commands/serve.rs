@@ -11,16 +11,12 @@ use skillfold::{Settings, Skills, Watcher, conversation::Conversations, settings
 use skillfold_mcp::{HttpAccess, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::editor;
 use crate::terminal::output::{Output, pluralize};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Serve,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Serve, output: &mut Output) -> CommandResult {
     let mut tool_options = tool_names(&options.tool)?;
     if options.structured {
         tool_options = tool_options.structured();

@@ -9,16 +9,12 @@ use skillfold::core::read::Triggers;
 use skillfold::view::{Document, SkillView};
 
 use crate::arguments::{Global, Show};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::choose;
 use crate::terminal::output::{BOLD, DIM, Output, paint, print_findings};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Show,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Show, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
     let id = choose::skill_id(options.id.as_deref(), &catalog, output)?;

@@ -13,7 +13,7 @@ use skillfold::view::{self, Document};
 
 use crate::arguments::{Global, Stats as Options};
 use crate::commands::hook;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::chart::{Series, line_chart, svg};
 use crate::terminal::output::{BOLD, DIM, Output, WARN, paint, pluralize};
@@ -27,11 +27,7 @@ const MAX_ID_CHARS: usize = 48;
 /// The file name that stands for stdin.
 const STDIN: &str = "-";
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Options,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> CommandResult {
     let period_length = options
         .every
         .map_or(PeriodLength::Day, PeriodLength::Outcomes);

@@ -10,7 +10,7 @@ use skillfold::{Environment, Skills, settings::SettingFinding};
 use skillfold_setup::SetupClient;
 
 use crate::arguments::Global;
-use crate::failure::Failure;
+use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{BAD, BOLD, DIM, Output, display_path, paint, pluralize};
 use crate::terminal::table::Table;
@@ -18,13 +18,12 @@ use crate::terminal::table::Table;
 /// Maximum next steps shown.
 const MAX_STEPS: usize = 4;
 
-pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let skills = host::host(global)?.discover_lenient().skills;
     let doctor = Doctor::new(&skills);
     if output.is_json() {
-        output.json(Document::Doctor(doctor))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Doctor(doctor));
     }
     let clients = clients(&environment);
     let report = skills.report();

@@ -10,7 +10,7 @@ use skillfold::core::text::ellipsize;
 use skillfold::view::{self, Document};
 
 use crate::arguments::{Global, Test};
-use crate::failure::{EXIT_PROBLEMS, Failure};
+use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::output::{BAD, BOLD, DIM, GOOD, Output, format_finding, paint, pluralize};
 
@@ -19,11 +19,7 @@ const MAX_SHOWN: usize = 20;
 /// Maximum characters of a query shown.
 const MAX_QUERY_CHARS: usize = 100;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Test,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Test, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
     let ids: Vec<&str> = options.ids.iter().map(String::as_str).collect();

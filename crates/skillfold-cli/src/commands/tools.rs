@@ -8,22 +8,17 @@ use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, RunView, ScriptList, SkillToolView};
 
 use crate::arguments::{Global, Tools};
-use crate::failure::{EXIT_FAILED, Failure};
+use crate::failure::{CommandResult, EXIT_FAILED};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, pluralize};
 use crate::terminal::table::Table;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Tools,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Tools, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let skill = skills.runnable(&options.id)?;
     let Some(tool) = &options.tool else {
         if output.is_json() {
-            output.json(Document::Scripts(ScriptList::new(&skill)))?;
-            return Ok(ExitCode::SUCCESS);
+            return output.json(Document::Scripts(ScriptList::new(&skill)));
         }
         let allowed = skill.check_allowed()?;
         let mut table = Table::default();

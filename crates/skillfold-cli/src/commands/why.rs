@@ -15,7 +15,7 @@ use skillfold::{
 
 use crate::arguments::{self, Global};
 use crate::commands::stats;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::ask_line;
 use crate::terminal::choose;
@@ -33,11 +33,7 @@ const MAX_MATCHES: usize = 20;
 /// Maximum characters of a quote.
 const MAX_QUOTE_CHARS: usize = 60;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &arguments::Why,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &arguments::Why, output: &mut Output) -> CommandResult {
     if let Some(number) = options.last {
         return show_last(global, number.get().into(), options.numbers, output);
     }
@@ -72,8 +68,7 @@ pub(crate) fn run(
     let mut why = Why::new(request, session.policy(), &explanation);
     why.unmatched.extend(absent);
     if output.is_json() {
-        output.json(Document::Why(Box::new(why)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Why(Box::new(why)));
     }
     print(&why, options.skill.is_empty(), options.numbers, output)?;
     host::say_search_problem(&skills, output);
@@ -281,18 +276,12 @@ fn near_text(near: &NearTrigger) -> String {
 }
 
 /// Shows what the hook did for the last prompts.
-fn show_last(
-    global: &Global,
-    number: usize,
-    numbers: bool,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn show_last(global: &Global, number: usize, numbers: bool, output: &mut Output) -> CommandResult {
     let path = stats::hook_log(global)?;
     let prompts = HookPrompt::read_last(stats::open(&path, &path)?, number)
         .map_err(|error| Error::read(path.to_string_lossy(), error))?;
     if output.is_json() {
-        output.json(Document::HookPrompts(HookPrompts::new(prompts)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::HookPrompts(HookPrompts::new(prompts)));
     }
     if prompts.is_empty() {
         output.say("The hook has heard no prompt since its log is on");

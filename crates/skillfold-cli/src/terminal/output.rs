@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -15,7 +16,7 @@ use terminal_size::terminal_size;
 use textwrap::core::display_width;
 
 use crate::arguments::Arguments;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, wrap_at, wrap_lines};
 
@@ -152,8 +153,10 @@ impl Output {
         Ok(stdout.flush()?)
     }
 
-    pub(crate) fn json(&mut self, document: Document) -> Result<(), Failure> {
-        self.text(&document.to_json())
+    /// Prints a JSON document. Returns the exit code of a command that ends with it.
+    pub(crate) fn json(&mut self, document: Document) -> CommandResult {
+        self.text(&document.to_json())?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Prints a part of a JSON document.

@@ -53,7 +53,7 @@ pub(crate) fn print_failure(failure: &Failure, output: &mut Output) -> ExitCode 
 }
 
 fn try_print_json(output: &mut Output, document: Document) -> bool {
-    output.is_json() && output.json(document).and_then(|()| output.finish()).is_ok()
+    output.is_json() && output.json(document).and_then(|_| output.finish()).is_ok()
 }
 
 pub(crate) fn say_error(output: &mut Output, message: &str, hint: Option<&str>) {

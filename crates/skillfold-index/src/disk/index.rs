@@ -212,14 +212,7 @@ impl DiskIndex {
         limit: usize,
         resolve: impl Fn(DocumentKey) -> Option<T>,
     ) -> Result<DiskResults<T>, Error> {
-        match self.state() {
-            State::Ready(opened) => {
-                let answer = opened.search(query, limit, resolve);
-                answer.map_err(|damage| self.mark_damaged(&opened, damage))
-            }
-            State::Damaged(damage) => Err(self.damage_error(&damage)),
-            State::Absent => Err(self.absent_error()),
-        }
+        self.read(|opened| opened.search(query, limit, resolve))
     }
 
     /// Returns the documents that [`search`](Self::search) would rank, in no particular order. For benchmarks.
@@ -232,10 +225,13 @@ impl DiskIndex {
         query: &Query,
         resolve: impl Fn(DocumentKey) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
+        self.read(|opened| opened.candidates(query, resolve))
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&OpenIndex) -> Result<T, Damage>) -> Result<T, Error> {
         match self.state() {
             State::Ready(opened) => {
-                let candidates = opened.candidates(query, resolve);
-                candidates.map_err(|damage| self.mark_damaged(&opened, damage))
+                read(&opened).map_err(|damage| self.mark_damaged(&opened, damage))
             }
             State::Damaged(damage) => Err(self.damage_error(&damage)),
             State::Absent => Err(self.absent_error()),

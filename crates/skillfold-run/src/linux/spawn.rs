@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use libc::{c_int, c_long};
@@ -19,7 +19,7 @@ use super::sys::{null, owned, set_signal_mask, syscall};
 use crate::error::RunError;
 use crate::limits::RunLimits;
 use crate::permissions::Network;
-use crate::process::{Control, ExitStatus, Input, Process, Request};
+use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
 /// Namespaces that every box has.
 const NAMESPACES: c_int = libc::CLONE_NEWUSER
@@ -343,8 +343,4 @@ fn exit_status(status: c_int) -> ExitStatus {
     } else {
         ExitStatus::Exited(libc::WEXITSTATUS(status))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

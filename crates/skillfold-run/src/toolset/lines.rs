@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use skillfold_core::text::last_bytes;
+
+use crate::process::locked;
 
 /// Maximum bytes of a line.
 pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
@@ -72,7 +74,7 @@ impl LastWords {
         thread::Builder::new().spawn(move || {
             let mut buffer = vec![0; MAX_TAIL];
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = locked(&kept);
                 kept.extend(&buffer[..count]);
                 let excess = kept.len().saturating_sub(MAX_TAIL);
                 kept.drain(..excess);
@@ -89,7 +91,7 @@ impl LastWords {
 
     /// Returns the last lines, on one line.
     pub(super) fn text(&self) -> String {
-        let kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = locked(&self.bytes);
         let bytes: Vec<u8> = kept.iter().copied().collect();
         last_lines(&String::from_utf8_lossy(&bytes))
     }

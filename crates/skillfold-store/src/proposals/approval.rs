@@ -4,7 +4,7 @@
 //! `docs/improve.md`.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use hmac::{Hmac, Mac};
@@ -14,11 +14,11 @@ use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
 
-use crate::files::write_root::{Access, ReadFile, WriteRoot};
+use crate::files::write_root::{ReadFile, WriteRoot};
 use crate::proposals::log::{ApprovedBy, Event, LogRecords, Operation, Record, RecordedApproval};
 
 /// The file with which a passphrase is checked.
-const PASSPHRASE_FILE: &str = "passphrase.json";
+pub(super) const PASSPHRASE_FILE: &str = "passphrase.json";
 const MAX_FILE_BYTES: u64 = 4 << 10;
 
 /// Memory and passes of the key derivation, as OWASP recommends for Argon2id.
@@ -312,62 +312,32 @@ pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Err
     Ok(key.filter(|key| key.prove(CHECK) == stored.check))
 }
 
-/// The file of a new passphrase, before it is written.
-pub(crate) struct NewPassphrase<'a> {
-    root: &'a WriteRoot,
-    old: Option<ReadFile>,
-    json: Vec<u8>,
-}
-
-impl<'a> NewPassphrase<'a> {
-    /// Makes the file, if the old passphrase is right. The store's lock is held.
-    pub(crate) fn make(root: &'a WriteRoot, new: &str, old: Option<&str>) -> Result<Self, Error> {
-        if new.chars().count() < MIN_CHARACTERS {
-            let why = format!("A passphrase has at least {MIN_CHARACTERS} characters");
-            return Err(Error::invalid("passphrase", why));
-        }
-        let file = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?;
-        if file.is_some() && key(root, old.unwrap_or_default())?.is_none() {
-            let rule = "The old passphrase is not right; nothing was changed";
-            return Err(Error::refused("passphrase", Refusal::Approval, rule));
-        }
-        let failed = || Error::invalid("passphrase", "The system has no random numbers");
-        let mut salt = [0; 16];
-        getrandom::fill(&mut salt).map_err(|_| failed())?;
-        let mut stored = StoredPassphrase {
-            format: FormatNumber::default(),
-            salt: Digest::sha256(&salt).to_string(),
-            memory_kib: MEMORY_KIB,
-            passes: PASSES,
-            check: String::new(),
-        };
-        let key = Key::derive(new, &stored).ok_or_else(failed)?;
-        stored.check = key.prove(CHECK);
-        Ok(Self {
-            root,
-            old: file,
-            json: serde_json::to_vec(&stored).unwrap_or_default(),
-        })
+/// Returns the file of a new passphrase as it is, and its new content, if the old passphrase is right. The store's lock is held.
+pub(crate) fn new_passphrase(
+    root: &WriteRoot,
+    new: &str,
+    old: Option<&str>,
+) -> Result<(Option<ReadFile>, Vec<u8>), Error> {
+    if new.chars().count() < MIN_CHARACTERS {
+        let why = format!("A passphrase has at least {MIN_CHARACTERS} characters");
+        return Err(Error::invalid("passphrase", why));
     }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.root.full_path(Path::new(PASSPHRASE_FILE))
+    let file = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?;
+    if file.is_some() && key(root, old.unwrap_or_default())?.is_none() {
+        let rule = "The old passphrase is not right; nothing was changed";
+        return Err(Error::refused("passphrase", Refusal::Approval, rule));
     }
-
-    pub(crate) fn before(&self) -> Option<Digest> {
-        let old = self.old.as_ref();
-        old.map(|file| Digest::sha256(file.bytes()))
-    }
-
-    pub(crate) fn after(&self) -> Digest {
-        Digest::sha256(&self.json)
-    }
-
-    pub(crate) fn write(&self) -> Result<(), Error> {
-        let path = Path::new(PASSPHRASE_FILE);
-        match &self.old {
-            Some(old) => self.root.replace(path, old, &self.json, Access::Private),
-            None => self.root.create(path, &self.json, Access::Private),
-        }
-    }
+    let failed = || Error::invalid("passphrase", "The system has no random numbers");
+    let mut salt = [0; 16];
+    getrandom::fill(&mut salt).map_err(|_| failed())?;
+    let mut stored = StoredPassphrase {
+        format: FormatNumber::default(),
+        salt: Digest::sha256(&salt).to_string(),
+        memory_kib: MEMORY_KIB,
+        passes: PASSES,
+        check: String::new(),
+    };
+    let key = Key::derive(new, &stored).ok_or_else(failed)?;
+    stored.check = key.prove(CHECK);
+    Ok((file, serde_json::to_vec(&stored).unwrap_or_default()))
 }

@@ -5,11 +5,11 @@ use std::time::SystemTime;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
 
-use crate::change::Change;
 use crate::files::skill_files::SkillFiles;
 use crate::files::skill_folder::{SkillPath, staging_name};
 use crate::proposals::approval::{Approval, approved, check};
 use crate::proposals::log::{ApprovedBy, Event, Operation, Target, Verdict};
+use crate::proposals::propose::Preview;
 use crate::proposals::store::{LockedStore, Store};
 
 const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the skill as it is, to be \
@@ -65,9 +65,7 @@ impl Store {
             _ => {}
         }
         let files = before.clone().unwrap_or_default();
-        let change = Change::parse(&proposal.diff)?;
-        let applied = change.apply(|path| Ok(files.get(path).map(<[u8]>::to_vec)))?;
-        let after = files.edited(&applied.edits);
+        let after = Preview::from_files(files, &proposal.diff)?.after;
         let what = approved(proposal.digest, base, Some(after.digest()));
         let operation = Operation::Approve {
             proposal: proposal.digest,

@@ -119,7 +119,7 @@ impl Preview {
         Self::from_files(SkillFiles::default(), diff)
     }
 
-    fn from_files(before: SkillFiles, diff: &str) -> Result<Self, Error> {
+    pub(super) fn from_files(before: SkillFiles, diff: &str) -> Result<Self, Error> {
         let applied =
             Change::parse(diff)?.apply(|path| Ok(before.get(path).map(<[u8]>::to_vec)))?;
         Ok(Self {

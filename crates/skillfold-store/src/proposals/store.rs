@@ -12,7 +12,9 @@ use skillfold_core::{Error, Refusal};
 use crate::files::lock::Lock;
 use crate::files::skill_files::SkillFiles;
 use crate::files::write_root::{Access, WriteRoot};
-use crate::proposals::approval::{self, Approval, CheckedProofs, NewPassphrase, Requirement};
+use crate::proposals::approval::{
+    self, Approval, CheckedProofs, PASSPHRASE_FILE, Requirement, new_passphrase,
+};
 use crate::proposals::log::{
     self, ApprovedBy, Event, Log, LogRecords, Operation, OperationOutcome, RecordedApproval, Target,
 };
@@ -84,12 +86,16 @@ impl Store {
         now: SystemTime,
     ) -> Result<(), Error> {
         let mut locked = self.write(now)?;
-        let file = NewPassphrase::make(&self.root, new, old)?;
-        let target = Target::File(file.path());
-        let (before, after) = (file.before(), Some(file.after()));
-        locked.perform(Operation::SetPassphrase, target, before, after, now, || {
-            file.write()
-        })
+        let path = Path::new(PASSPHRASE_FILE);
+        let (old, json) = new_passphrase(&self.root, new, old)?;
+        let target = Target::File(self.root.full_path(path));
+        let before = old.as_ref().map(|file| Digest::sha256(file.bytes()));
+        let after = Some(Digest::sha256(&json));
+        let write = || match &old {
+            Some(old) => self.root.replace(path, old, &json, Access::Private),
+            None => self.root.create(path, &json, Access::Private),
+        };
+        locked.perform(Operation::SetPassphrase, target, before, after, now, write)
     }
 
     /// Checks an approval to run a skill, by its folder, the digest of what was looked at and what is granted, and returns it for

@@ -10,16 +10,12 @@ use skillfold::view::{Audit, Document};
 
 use crate::arguments::{AuditAction, AuditOptions, Global};
 use crate::commands::audit::text::describe;
-use crate::failure::{EXIT_FAILED, Failure};
+use crate::failure::{CommandResult, EXIT_FAILED, Failure};
 use crate::host;
 use crate::terminal::ask::ask_secret;
 use crate::terminal::output::{DIM, GOOD, Output, paint, pluralize};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &AuditOptions,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &AuditOptions, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let store = skills.store()?;
     let log = store.log()?;
@@ -36,7 +32,7 @@ pub(crate) fn run(
     }
 }
 
-fn list(log: &LogRecords, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(log: &LogRecords, output: &mut Output) -> CommandResult {
     if output.is_json() {
         output.json(Document::Audit(Audit::new(log, |_| true)))?;
         return Ok(exit_code(log));
@@ -134,7 +130,7 @@ fn verify(
     head: Option<&str>,
     proofs: Option<&CheckedProofs>,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let number = pluralize(log.records.len(), "record", "records");
     let is_head = head.is_none_or(|head| log.has_head(head));
     if output.is_json() {

@@ -26,16 +26,12 @@ use skillfold::{
 use self::fixable::{FixScope, Fixable};
 use self::human::HumanReport;
 use crate::arguments::{Check, Format, Global, ProfileName};
-use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
+use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure, exit_code};
 use crate::host;
 use crate::terminal::output::{Output, pluralize};
 use crate::terminal::print_failure::say_error;
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Check,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Check, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
     let environment = host::environment(global)?;
     if options.watch && options.format != Format::Human {
@@ -63,7 +59,7 @@ fn check(
     options: &Check,
     environment: &Environment,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let profile = match options.profile {
         Some(ProfileName::Lenient) => Profile::Lenient,
         Some(ProfileName::Spec) => Profile::Spec,
@@ -157,7 +153,7 @@ impl Report {
             Self::Sarif(log) => log.finish(output).map(|()| false),
             Self::Json(skills) => {
                 let document = Document::Check(view::Check::new(skills));
-                output.json(document).map(|()| false)
+                output.json(document).map(|_| false)
             }
         }
     }

@@ -1,13 +1,12 @@
 //! `skillfold check --watch`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use skillfold::author::CheckTarget;
 
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::terminal::output::{BOLD, Output, paint};
 use crate::terminal::print_failure::print_failure;
 
@@ -24,10 +23,10 @@ type FileState = (PathBuf, Vec<Option<SystemTime>>);
 /// such as a skill that is replaced, is printed.
 pub(super) fn run(
     states: impl Fn() -> Result<Vec<FileState>, Failure>,
-    check: impl Fn(&mut Output) -> Result<ExitCode, Failure>,
+    check: impl Fn(&mut Output) -> CommandResult,
     is_fixing: bool,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let mut checked = states()?;
     check(output)?;
     loop {

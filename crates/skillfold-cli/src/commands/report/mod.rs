@@ -21,18 +21,14 @@ use crate::arguments::{Global, ReportPage};
 use crate::commands::report::facts::Facts;
 use crate::commands::report::sections::{MARK, render};
 use crate::commands::stats;
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, display_path, pluralize};
 
 /// The file name that stands for stdout.
 const STDOUT: &str = "-";
 
-pub(crate) fn run(
-    global: &Global,
-    options: &ReportPage,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &ReportPage, output: &mut Output) -> CommandResult {
     let is_stdout = options.file.as_os_str() == STDOUT;
     if is_stdout && output.is_json() {
         let message = "`--json` prints the path of the file; name a file, or leave it out";
@@ -56,8 +52,7 @@ pub(crate) fn run(
     };
     write_generated(&path, &page, MARK, overwrite)?;
     if output.is_json() {
-        output.json(Document::Written(WrittenFile::new(&path)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Written(WrittenFile::new(&path)));
     }
     // Relative to the working folder; absolute if `-C` names another one.
     let is_here = global.directory == Path::new(".");

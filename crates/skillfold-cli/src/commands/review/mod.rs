@@ -19,7 +19,7 @@ use skillfold::{Environment, Skills, settings::ApprovalRequires};
 
 use crate::arguments::Global;
 use crate::commands::review::text::{MIN_COLUMNS, Said, about, bold, claims, draw_row, draw_said};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{can_ask, is_yes};
 use crate::terminal::digest::short;
@@ -36,7 +36,7 @@ const MAX_TYPED_CHARS: usize = 500;
 
 const KEYS: &str = "↑↓ Space scroll, ←→ other proposal, a approve, r reject, e edit, q leave";
 
-pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     if !can_ask() {
         let rule = "A review needs a terminal; in a script, `skillfold proposals` lists and shows, `skillfold reject` rejects";
         return Err(Error::refused("review", Refusal::Approval, rule).into());

@@ -13,7 +13,7 @@ use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 
 use crate::arguments::{Global, Setup};
 use crate::commands::setup::config_diff::{DiffPart, diff_lines};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
 use crate::terminal::output::{BAD, BOLD, DIM, GOOD, Output, display_path, paint};
@@ -34,11 +34,7 @@ impl Part {
     }
 }
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Setup,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Setup, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let mut files = Vec::new();
     let result = match options.client {

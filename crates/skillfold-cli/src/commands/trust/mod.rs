@@ -19,17 +19,13 @@ use skillfold::{
 };
 
 use crate::arguments::{Global, Trust};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
 use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
-pub(crate) fn run(
-    global: &Global,
-    options: &Trust,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(global: &Global, options: &Trust, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     if options.list && options.held {
         return skills::list(&environment, output);
@@ -72,11 +68,10 @@ fn is_folder(environment: &Environment, name: &str) -> bool {
     is_path || environment.directory().join(name).is_dir() && skills().catalog().get(name).is_none()
 }
 
-fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+fn list(environment: &Environment, output: &mut Output) -> CommandResult {
     let trusted = TrustedFolders::load(environment);
     if output.is_json() {
-        output.json(Document::Trusted(Trusted::new(&trusted, environment)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Trusted(Trusted::new(&trusted, environment)));
     }
     let mut number = 0;
     for folder in &trusted.folders {
@@ -103,11 +98,7 @@ fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(
-    environment: &Environment,
-    folder: &Path,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn remove(environment: &Environment, folder: &Path, output: &mut Output) -> CommandResult {
     let removed = match distrust_folder(environment, folder) {
         Ok(removed) => removed,
         Err(error) => {
@@ -124,8 +115,7 @@ fn remove(
     };
     if output.is_json() {
         let trusted = TrustedFolders::load(environment);
-        output.json(Document::Trusted(Trusted::new(&trusted, environment)))?;
-        return Ok(ExitCode::SUCCESS);
+        return output.json(Document::Trusted(Trusted::new(&trusted, environment)));
     }
     output.line(display_path(&removed))?;
     output.say("It is no longer trusted");
@@ -152,7 +142,7 @@ fn add(
     start: &Path,
     options: &Trust,
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let list = TrustedFolders::load(environment);
     let known = already_trusted(environment, &list, folder, options)?;
     if let Some(trusted_by) = known {

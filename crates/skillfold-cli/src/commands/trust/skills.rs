@@ -15,18 +15,14 @@ use skillfold::{
 };
 
 use crate::arguments::{Global, Trust};
-use crate::failure::Failure;
+use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
 use crate::terminal::output::{GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
 /// Trusts held skills: those with these ids, or all if there are none.
-pub(super) fn add(
-    global: &Global,
-    options: &Trust,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+pub(super) fn add(global: &Global, options: &Trust, output: &mut Output) -> CommandResult {
     let environment = host::environment(global)?;
     let skills = host::skills(global, output)?;
     let folders = chosen(&skills.catalog(), &options.names, output)?;
@@ -76,11 +72,7 @@ fn chosen(
     Ok(entries.iter().filter_map(Entry::real_dir).collect())
 }
 
-fn nothing_to_do(
-    environment: &Environment,
-    skills: &Skills,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
+fn nothing_to_do(environment: &Environment, skills: &Skills, output: &mut Output) -> CommandResult {
     output.say(match skills.report().settings.new_skills.value {
         NewSkills::Hold => "Nothing to do: no skill is held",
         _ => {
@@ -141,7 +133,7 @@ pub(super) fn remove(
     global: &Global,
     ids: &[String],
     output: &mut Output,
-) -> Result<ExitCode, Failure> {
+) -> CommandResult {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
     for id in ids {
@@ -166,7 +158,7 @@ pub(super) fn remove(
     print_json(environment, output)
 }
 
-pub(super) fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(super) fn list(environment: &Environment, output: &mut Output) -> CommandResult {
     if output.is_json() {
         return print_json(environment, output);
     }
@@ -191,7 +183,7 @@ pub(super) fn list(environment: &Environment, output: &mut Output) -> Result<Exi
 }
 
 /// Prints the list, if the output is JSON.
-fn print_json(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+fn print_json(environment: &Environment, output: &mut Output) -> CommandResult {
     if output.is_json() {
         let trusted = TrustedSkillList::load(environment);
         output.json(Document::TrustedSkills(TrustedSkillsView::new(&trusted)))?;

@@ -1,7 +1,7 @@
 //! From the bytes of a file to a component that can be instantiated.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::functions::largest_function;
 use super::guest::one_line;
 use super::state::{Interruption, State};
 use super::ticker::Runtime;
+use crate::process::locked;
 use crate::supervise::Cancel;
 
 /// Maximum bytes of a component: it is compiled in this process. One that is written in Rust has some hundred KiB.
@@ -134,7 +135,7 @@ impl Drop for Ended {
 }
 
 fn running() -> MutexGuard<'static, Vec<Compilation>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&RUNNING)
 }
 
 /// Compiles in a thread of its own, which is left behind if it takes too long.

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 use wasmtime::{Config, Engine};
+
+use crate::process::locked;
 
 /// How often a running guest is asked whether it must end.
 const TICK: Duration = Duration::from_millis(10);
@@ -26,7 +28,7 @@ impl Runtime {
         if let Some(runtime) = RUNTIME.get() {
             return Ok(runtime);
         }
-        let _one_starts = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_starts = locked(&STARTING);
         if let Some(runtime) = RUNTIME.get() {
             return Ok(runtime);
         }
