@@ -261,7 +261,7 @@ codes! {
     Disabled "SF605" Info "The skill is disabled",
         "Add it to `enable` in the settings, or take it out of `disable`";
     Held "SF606" Info "The skill is new and held until you trust it; no model gets it",
-        "Review the skill; if it is good, accept it with `skillfold trust --held`";
+        "Review the skill, then trust it with `skillfold trust SKILL`";
     VersionMismatch "SF607" Warning "The skill needs another version of this engine or of its host",
         "Update the program or the skill; the setting `version_mismatch` says whether models get it all the same";
 
@@ -279,7 +279,7 @@ codes! {
     PatternMatchesNothing "SF706" Warning "A setting enables or disables a skill that does not exist",
         "Correct the name, or remove it";
     TrustUnreadable "SF707" Warning "The list of trusted folders or of trusted skills, or an entry of it, is not valid",
-        "Correct the list, or remove the entry, then trust or accept it again; an invalid entry does neither";
+        "Correct the list, or remove the entry and trust it again; an invalid entry trusts nothing";
     TrustedFolderReplaced "SF708" Warning "A trusted folder was replaced by another one",
         "Review its skills, then trust it again with `skillfold trust`";
     TrustListUnsafe "SF709" Warning "The list of trusted folders or of trusted skills, or the user's settings, belong to another user or are writable by others; they trust nothing",

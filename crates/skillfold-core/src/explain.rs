@@ -144,7 +144,7 @@ impl UnmatchedReason {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
-            Self::Held => "review the skill, then accept it with `skillfold trust --held`",
+            Self::Held => "review the skill, then trust it with `skillfold trust --held`",
             Self::Proposed => "look at it with `skillfold review`",
             Self::Disabled => {
                 "enable it in your settings; `skillfold doctor` shows which setting disables it"

@@ -31,8 +31,8 @@ impl Service {
     /// Returns the conversation of a user; `None` if there are too many.
     async fn session(&self, user: &str) -> Option<AsyncSession> {
         let sessions = || self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known, count) = (sessions().get(user).cloned(), sessions().len());
-        if known.is_some() || count >= MAX_USERS {
+        let known = sessions().get(user).cloned();
+        if known.is_some() || sessions().len() >= MAX_USERS {
             return known;
         }
         let policy = Policy::hybrid(Budget::tokens(2_000));

@@ -6,7 +6,6 @@ mod cache;
 mod check;
 mod completions;
 mod compose;
-mod config;
 mod diff;
 mod files;
 mod history;
@@ -31,6 +30,7 @@ mod trust;
 
 // Each uses something of a command above.
 mod approve;
+mod config;
 mod doctor;
 mod init;
 mod new;

@@ -382,7 +382,7 @@ fn json_is_the_view() {
     let view: Value = serde_json::from_str(&as_flag).unwrap();
     assert_eq!(
         (&view["view"], &view["kind"]),
-        (&Value::from(1), &Value::from("check"))
+        (&Value::from(2), &Value::from("check"))
     );
     assert_eq!(view["summary"]["warnings"], 3);
 }

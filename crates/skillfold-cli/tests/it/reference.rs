@@ -178,8 +178,12 @@ fn all_commands(world: &World) -> Vec<Vec<String>> {
 }
 
 fn subcommands(help: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| line.starts_with("  "));
+    // The commands of the program are in groups.
+    let grouped = help.split_once("Global options:").map(|(groups, _)| groups);
+    let listed = help.split_once("Commands:\n").map(|(_, commands)| commands);
+    let listed = listed.and_then(|commands| commands.split("\n\n").next());
+    let lines = grouped.or(listed).unwrap_or_default().lines();
+    let lines = lines.filter(|line| line.starts_with("  "));
     // A long description goes on in the next line, which is indented further.
     let names = lines.filter(|line| !line.starts_with("   "));
     let names = names.map(|line| line.split_whitespace().next().unwrap().to_owned());

@@ -123,14 +123,14 @@ fn folder_of_projects_and_what_cannot_be_trusted() {
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["trust", "nowhere", "--yes"]), @"
-    ! error: Could not find `ROOT/app/nowhere`
-    ! hint: Check the name or the path; it may have changed since
+    ! error: There is no skill `nowhere`
+    ! hint: Check the id against the list of skills
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["trust", "--list", "--yes"]), @"
     ! error: the argument '--list' cannot be used with '--yes'
     ! 
-    ! Usage: skillfold trust --list [FOLDER]
+    ! Usage: skillfold trust --list [FOLDER|SKILL]...
     ! 
     ! For more information, try '--help'.
     exit 2
@@ -321,7 +321,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 warnings of style and format; `skillfold check` shows them
-    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0
     ");
@@ -357,7 +357,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 warnings of style and format; `skillfold check` shows them
-    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0
     ");
@@ -396,7 +396,7 @@ fn what_cannot_be_pinned_is_refused_with_the_way_out() {
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 warnings of style and format; `skillfold check` shows them
-    ! Trust is pinned: models get these skills as they are now; if one changes or comes, they get none
+    ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0
     ");

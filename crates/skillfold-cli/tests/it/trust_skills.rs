@@ -1,4 +1,4 @@
-//! `accept`, and the skills that are held until then.
+//! `trust SKILL`, and the skills that are held until then.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -28,14 +28,14 @@ fn existing_skills_are_trusted_when_new_ones_are_held() {
         skill("pdf", "Fills in forms"),
         skill("ours", "Ours")
     ));
-    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
+    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @"
     ROOT/person/.config/skillfold/config.toml
-    ! 1 skill that is here now is accepted; those of other projects are held until you run `skillfold trust --held` there
+    ! 1 skill that is here now is trusted; those of other projects are held until you run `skillfold trust --held` there
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["trust", "--list", "--held"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--list", "--held"]), @"
     ROOT/person/.agents/skills/pdf
-    ! 1 skill is accepted by ROOT/person/.local/state/skillfold/trusted_skills.toml
+    ! 1 skill is trusted by ROOT/person/.local/state/skillfold/trusted_skills.toml
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["list"]), @r"
@@ -49,26 +49,26 @@ fn existing_skills_are_trusted_when_new_ones_are_held() {
         "\n//- person/.agents/skills/mail/SKILL.md\n{}",
         skill("mail", "Sends mail")
     ));
-    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @r"
+    insta::assert_snapshot!(world.run(&["config", "set", "new_skills", "hold"]), @"
     ROOT/person/.config/skillfold/config.toml
-    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
+    ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     exit 0
     ");
     // Who trusts the project has seen its skills.
-    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @"
     ROOT/app
       ours  1 file  Ours
-    ! Trust is by path: models get the skills above; those that come later are held until you accept them
-    ! 1 skill in it is accepted; new ones are held until you run `skillfold trust --held`
+    ! Trust is by path: models get the skills above; new ones are held until you trust them
+    ! 1 skill in it is trusted; new ones are held until you run `skillfold trust --held`
     ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["list"]), @r"
+    insta::assert_snapshot!(world.run(&["list"]), @"
     mail  user, held  Sends mail
     ours  project     Ours
     pdf   user        Fills in forms
     ! 3 skills, 1 held; `skillfold doctor` says why
-    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
+    ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     ! The project is trusted by `skillfold trust`: ROOT/app
     exit 0
     ");
@@ -81,36 +81,36 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
         "\n//- person/.agents/skills/pdf/SKILL.md\n{}\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n",
         skill("pdf", "Fills in forms")
     ));
-    insta::assert_snapshot!(world.run(&["list"]), @r"
+    insta::assert_snapshot!(world.run(&["list"]), @"
     pdf  user, held  Fills in forms
     ! 1 skill, 1 held; `skillfold doctor` says why
-    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
+    ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["doctor"]), @r"
+    insta::assert_snapshot!(world.run(&["doctor"]), @"
     Skills
       pdf  found, parsed, held
           info[SF606]: Skill `pdf` is new, and held
-          hint: Review the skill; if it is good, accept it with `skillfold trust --held`
+          hint: Review the skill, then trust it with `skillfold trust SKILL`
 
     Roots
       ~/.agents/skills  user  1 skill
       searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills
 
     ! 1 found: 1 parsed, 1 held
-    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
+    ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @"
     no skill is chosen
     -  pdf
        it is new and held
-       hint: review the skill, then accept it with `skillfold trust --held`
+       hint: review the skill, then trust it with `skillfold trust --held`
     ! hybrid mode, 0 tokens (estimate)
-    ! 1 skill is held: you have not accepted it. `skillfold trust --held` shows it, `skillfold trust --held` accepts it
+    ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["show", "pdf"]), @r"
+    insta::assert_snapshot!(world.run(&["show", "pdf"]), @"
     pdf
     Fills in forms
 
@@ -121,23 +121,23 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
            digest  sha256:00f0e92382a7333da251aa5cd1b95811a329a6d9565c0f77f4b3ec481be55d9b
 
     info[SF606]: Skill `pdf` is new, and held
-    hint: Review the skill; if it is good, accept it with `skillfold trust --held`
+    hint: Review the skill, then trust it with `skillfold trust SKILL`
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&[]), @r"
+    insta::assert_snapshot!(world.run(&[]), @"
     Skills   0 of 1 for models, 1 held
     Project  ROOT/app: no skills of its own
     Clients  none found
 
     Next
-      skillfold accept  look at new skills, and let models have them
-      skillfold list    see all skills
+      skillfold trust --held  review new skills, and let models have them
+      skillfold list          see all skills
     ! `skillfold help` lists all commands
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["load", "pdf"]), @r"
+    insta::assert_snapshot!(world.run(&["load", "pdf"]), @"
     ! error: Refused to open `pdf`
-    ! hint: The skill is new and held; review it, then accept it with `skillfold trust --held`
+    ! hint: The skill is new and held until you trust it; review it with `skillfold trust --held`
     exit 4
     ");
     for arguments in [
@@ -156,7 +156,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     assert!(
         world
             .run(&["trust", "--held", "--yes"])
-            .contains("Accepted: 1 skill")
+            .contains("Trusted: 1 skill")
     );
     assert!(world.run(&["list"]).contains("pdf  user  Fills in forms"));
 }
@@ -169,17 +169,18 @@ fn held_skills_are_shown_and_not_trusted_without_a_yes() {
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    ! Acceptance is by path: models get what is in the folder of each, now or later
-    ! `skillfold trust SKILL` accepts one of them, `skillfold trust --held` all
-    exit 0
+    ! Trust is by path: models get whatever is in each folder, now or later
+    ! error: Refused to trust `ROOT/person/.agents/skills/mail`
+    ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
+    exit 4
     ");
     insta::assert_snapshot!(world.run(&["trust", "mail"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    ! Acceptance is by path: models get what is in the folder of each, now or later
-    ! error: Refused to accept `ROOT/person/.agents/skills/mail`
+    ! Trust is by path: models get whatever is in each folder, now or later
+    ! error: Refused to trust `ROOT/person/.agents/skills/mail`
     ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
     exit 4
     ");
@@ -188,15 +189,15 @@ fn held_skills_are_shown_and_not_trusted_without_a_yes() {
       "view": 2,
       "kind": "error",
       "error": "refused",
-      "refusal": "accept",
-      "message": "Refused to accept `ROOT/person/.agents/skills/mail`",
+      "refusal": "trust",
+      "message": "Refused to trust `ROOT/person/.agents/skills/mail`",
       "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
     }
     !   mail  2 files  Sends mail \u{202e}
     !       has scripts: scripts/send.sh
     !       asks for tools without a question: Bash
     !   ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    ! Acceptance is by path: models get what is in the folder of each, now or later
+    ! Trust is by path: models get whatever is in each folder, now or later
     exit 4
     "#);
     assert!(world.run(&["list"]).contains("mail  user, held"));
@@ -210,8 +211,8 @@ fn skill_is_trusted_until_trust_is_removed() {
           has scripts: scripts/send.sh
           asks for tools without a question: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    ! Acceptance is by path: models get what is in the folder of each, now or later
-    ! Accepted: 1 skill; `skillfold trust --remove ID` holds one again
+    ! Trust is by path: models get whatever is in each folder, now or later
+    ! Trusted: 1 skill; `skillfold trust --remove SKILL` holds one again
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
@@ -230,8 +231,8 @@ fn skill_is_trusted_until_trust_is_removed() {
     ! 1 skill is held again
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["trust", "--remove", "mail"]), @r"
-    ! It is not in the list of accepted skills; `skillfold trust --list --held` shows them
+    insta::assert_snapshot!(world.run(&["trust", "--remove", "mail"]), @"
+    ! It is not in the list of trusted skills; `skillfold trust --list --held` shows them
     ! error: Could not find `ROOT/person/.agents/skills/mail`
     ! hint: Check the name or the path; it may have changed since
     exit 3
@@ -239,16 +240,16 @@ fn skill_is_trusted_until_trust_is_removed() {
     insta::assert_snapshot!(world.run(&["trust", "--held", "--yes", "--json"]), @r#"
     {
       "view": 2,
-      "kind": "accepted",
+      "kind": "trusted_skills",
       "file": "ROOT/person/.local/state/skillfold/trusted_skills.toml",
       "folders": [
         {
           "path": "ROOT/person/.agents/skills/mail",
-          "state": "accepted"
+          "state": "trusted"
         },
         {
           "path": "ROOT/person/.agents/skills/pdf",
-          "state": "accepted"
+          "state": "trusted"
         }
       ],
       "findings": []
@@ -258,10 +259,10 @@ fn skill_is_trusted_until_trust_is_removed() {
     // What is gone is taken out by its path.
     std::fs::remove_dir_all(world.path("person/.agents/skills/mail")).unwrap();
     let listed = world.run(&["trust", "--list", "--held"]);
-    insta::assert_snapshot!(listed, @r"
+    insta::assert_snapshot!(listed, @"
     ROOT/person/.agents/skills/mail  gone
     ROOT/person/.agents/skills/pdf
-    ! 2 skills are accepted by ROOT/person/.local/state/skillfold/trusted_skills.toml
+    ! 2 skills are trusted by ROOT/person/.local/state/skillfold/trusted_skills.toml
     exit 0
     ");
     let gone = world
@@ -269,7 +270,7 @@ fn skill_is_trusted_until_trust_is_removed() {
         .canonicalize()
         .unwrap()
         .join(".agents/skills/mail");
-    insta::assert_snapshot!(world.run(&["trust", "--remove", gone.to_str().unwrap()]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove", gone.to_str().unwrap()]), @"
     ROOT/person/.agents/skills/mail
     ! 1 skill is held again
     exit 0
@@ -283,9 +284,9 @@ fn untrustable_skill_is_refused_with_a_hint() {
         "\n//- app/.agents/skills/ours/SKILL.md\n{}",
         skill("ours", "Ours")
     ));
-    insta::assert_snapshot!(world.run(&["trust", "ours", "--yes"]), @r"
-    ! error: Refused to accept `ours`
-    ! hint: Its project is not trusted; `skillfold trust` shows the project's skills and trusts them
+    insta::assert_snapshot!(world.run(&["trust", "ours", "--yes"]), @"
+    ! error: Refused to trust `ours`
+    ! hint: Its project is not trusted; `skillfold trust` without a name trusts the project
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["trust", "mial", "--yes"]), @r"
@@ -293,24 +294,21 @@ fn untrustable_skill_is_refused_with_a_hint() {
     ! hint: Did you mean `mail`?
     exit 3
     ");
-    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @r"
-    ! error: the following required arguments were not provided:
-    !   <ID>...
-    ! 
-    ! Usage: skillfold trust --remove SKILL <ID>...
-    ! 
-    ! For more information, try '--help'.
-    exit 2
+    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
+    ! It is not in the list of trusted folders; `skillfold trust --list` shows them
+    ! error: Could not find `ROOT/app`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
     ");
     world.run(&["config", "unset", "new_skills"]);
-    insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @"
     ! `mail` is not held
-    ! Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds those that come from now on
+    ! Nothing to do: models get new skills at once. `skillfold config set new_skills hold` holds new ones from now on
     exit 0
     ");
-    insta::assert_snapshot!(world.run(&["trust", "--remove", "pdf"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--remove", "pdf"]), @"
     ROOT/person/.agents/skills/pdf
-    ! 1 skill is no longer accepted; it does not matter while `new_skills` is `show`
+    ! 1 skill is no longer trusted; this has no effect while `new_skills` is `show`
     exit 0
     ");
 }
@@ -331,7 +329,7 @@ fn user_is_asked_before_a_skill_is_trusted() {
     let world = world();
     let answered = |answer: &str| {
         let command = format!(
-            "{} accept mail --color=never",
+            "{} trust mail --color=never",
             env!("CARGO_BIN_EXE_skillfold")
         );
         let mut child = Command::new("script")
@@ -350,10 +348,10 @@ fn user_is_asked_before_a_skill_is_trusted() {
     };
     for answer in ["n\n", "\n", "\u{4}"] {
         let shown = answered(answer);
-        assert!(shown.contains("Accept this skill? [y/N]"), "{shown}");
+        assert!(shown.contains("Trust this skill? [y/N]"), "{shown}");
         assert!(shown.contains("Cancelled; nothing was changed"), "{shown}");
         assert!(world.run(&["list"]).contains("mail  user, held"));
     }
-    assert!(answered("y\n").contains("Accepted: 1 skill"));
+    assert!(answered("y\n").contains("Trusted: 1 skill"));
     assert!(!world.run(&["list"]).contains("held"));
 }

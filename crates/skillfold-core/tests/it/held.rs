@@ -74,7 +74,7 @@ fn held_skill_is_given_to_no_model_and_the_user_learns_why() {
     let error = catalog.resolve_for_person("mail").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.refusal(), Some(Refusal::Held));
-    insta::assert_snapshot!(error.hint(), @"The skill is new and held; review it, then accept it with `skillfold trust --held`");
+    insta::assert_snapshot!(error.hint(), @"The skill is new and held until you trust it; review it with `skillfold trust --held`");
     let loader = Loader::new(LoadOptions::default(), far_future);
     let error = loader.load(&entry, "").unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::Held));

@@ -243,7 +243,7 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
     for (why, id, said) in [
         ("switched off", "kestrel-off", "disabled"),
         ("incompatible", HIDDEN_ID, "needs another version"),
-        ("held", HIDDEN_ID, "accept it with `skillfold trust --held`"),
+        ("held", HIDDEN_ID, "held until you trust it"),
         ("untrusted", HIDDEN_ID, "not trusted"),
     ] {
         let (_, tree) = hidden_skills()

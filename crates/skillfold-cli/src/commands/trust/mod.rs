@@ -13,8 +13,8 @@ use skillfold::{
     Environment, Host, Settings,
     settings::NewSkills,
     trust::{
-        Pins, TrustedFolder, TrustedFolders, TrustedState, check_trustable, distrust_folder,
-        trust_folder, trust_pinned, trust_skills,
+        Pins, TrustedFolder, TrustedFolders, TrustedSkillList, TrustedState, check_trustable,
+        distrust_folder, trust_folder, trust_pinned, trust_skills,
     },
 };
 
@@ -51,6 +51,11 @@ pub(crate) fn run(global: &Global, options: &Trust, output: &mut Output) -> Comm
         None => environment.project().to_owned(),
     };
     if options.remove {
+        let skills = TrustedSkillList::load(&environment);
+        // The list of skills shows paths too, and one that is gone has no id any more.
+        if skills.folders.contains(&folder) {
+            return skills::remove(&environment, global, &options.names, output);
+        }
         return remove(&environment, &folder, output);
     }
     let folder = check_trustable(&environment, &folder)?;
