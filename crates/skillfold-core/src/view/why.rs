@@ -73,7 +73,7 @@ pub struct Unmatched {
     pub hint: String,
     /// Its triggers, nearest to the request first, at most 50; only if the reason is `no_match` or `unlikely`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub triggers: Vec<NearTrigger>,
+    pub triggers: Vec<NearMiss>,
     /// Confidence of the search, from 0 to 1; absent unless the reason is `unlikely` and the search found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
@@ -94,24 +94,6 @@ pub struct Unmatched {
 )]
 fn is_zero(number: &usize) -> bool {
     *number == 0
-}
-
-/// A trigger that the request does not match.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct NearTrigger {
-    /// The trigger.
-    pub trigger: String,
-    /// `part` (matches inside words too), `words` (whole words), `pattern`, `bad_pattern` (invalid) or `unused_pattern`
-    /// (the skill has too many).
-    pub kind: String,
-    /// Its words that are in the request; none for a pattern.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub found: Vec<String>,
-    /// Its words that are not in the request; none for a pattern.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<String>,
 }
 
 impl Why {
@@ -172,7 +154,7 @@ impl Unmatched {
             reason: skill.reason.as_str().to_owned(),
             message: skill.reason.message().to_owned(),
             hint: skill.reason.hint().to_owned(),
-            triggers: skill.near_misses.iter().map(NearTrigger::new).collect(),
+            triggers: skill.near_misses.clone(),
             confidence: skill.confidence.map(round_confidence),
             needed: skill.needed.map(round_confidence),
             enough_words: to_strings(&skill.enough_words),
@@ -192,17 +174,6 @@ impl Unmatched {
             needed: None,
             enough_words: Vec::new(),
             more_triggers: 0,
-        }
-    }
-}
-
-impl NearTrigger {
-    fn new(near: &NearMiss) -> Self {
-        Self {
-            trigger: near.trigger.to_string(),
-            kind: near.kind.as_str().to_owned(),
-            found: to_strings(&near.found),
-            missing: to_strings(&near.missing),
         }
     }
 }

@@ -129,7 +129,10 @@ fn clients(path: &str, head: &str) -> Vec<&'static str> {
 }
 
 fn setup_clients() -> Vec<&'static str> {
-    clients("crates/skillfold-setup/src/client.rs", "pub enum SetupClient {")
+    clients(
+        "crates/skillfold-setup/src/client.rs",
+        "pub enum SetupClient {",
+    )
 }
 
 fn hook_clients() -> Vec<&'static str> {

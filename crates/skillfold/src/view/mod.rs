@@ -3,7 +3,6 @@
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod cache;
-mod changes;
 mod check;
 mod client_prompt;
 mod composed;
@@ -25,16 +24,17 @@ mod doctor;
 use std::fmt::Write;
 use std::path::Path;
 
+use skillfold_core::catalog::Changes;
+use skillfold_core::disclose::Listing;
 use skillfold_core::text::is_invisible;
 
 use crate::skills::counters::Counters;
 
 pub use crate::answer::failure::Failure;
 pub use cache::{CachePartView, CacheView};
-pub use changes::ChangesView;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::{ClientPrompt, ToolView};
-pub use composed::{Composed, Missing};
+pub use composed::Composed;
 pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState};
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
@@ -53,10 +53,9 @@ pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::{Setup, SetupFile};
 pub use skillfold_core::view::{
-    AnnouncedView, Any, Body, Bytes, DecisionView, DiagnosticView, FileEntry, FileFinding,
-    FileListing, FilePart, InstructionsView, ListingText, MatchedSkill, NearTrigger, PositionView,
-    Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, TurnView,
-    Unmatched, VERSION, Why,
+    Any, Body, Bytes, Decided, DecisionView, DiagnosticView, FileFinding, FileListing, FilePart,
+    InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList, SkillRecord, SkillView,
+    TriggersView, TurnView, Unmatched, VERSION, Why,
 };
 pub use stats::{
     HookPrompts, HookTally, LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView,
@@ -98,7 +97,7 @@ pub enum Document {
     /// What a model is told for a request.
     Prompt(Box<Prompt>),
     /// The listing that a conversation starts with.
-    Listing(ListingText),
+    Listing(Listing),
     /// What one turn of a conversation adds.
     Turn(Box<TurnView>),
     /// What a client's model gets from a server before any request.
@@ -155,7 +154,7 @@ pub enum Document {
     /// The answer of a tool.
     Answer(AnswerView),
     /// What a refresh changed.
-    Changes(ChangesView),
+    Changes(Changes),
     /// A file that was written.
     Written(WrittenFile),
     /// A path.
