@@ -26,7 +26,7 @@ pub(crate) fn run(
         _ => cache_parts(&folder)?,
     };
     if output.is_json() {
-        output.json(Document::Cache(CacheView::new(&folder, &parts)))?;
+        output.json(Document::Cache(CacheView::new(&folder, parts)))?;
         return Ok(ExitCode::SUCCESS);
     }
     match options.action {

@@ -41,7 +41,10 @@ pub(crate) fn run(
     };
     let stats = read(global, &log, period_length)?;
     if output.is_json() {
-        output.json(Document::Stats(view::StatsView::new(&stats, period_length)))?;
+        output.json(Document::Stats(view::StatsView::new(
+            stats.clone(),
+            period_length,
+        )))?;
     } else {
         print(&stats, period_length, output)?;
     }
@@ -144,11 +147,11 @@ fn print_hook(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<
     );
     output.line(paint(BOLD, head))?;
     for (id, skill) in ids.iter().zip(shown) {
-        let ignored = skill.ignored();
         let HookStats {
             given,
             suggested,
             loaded,
+            ignored,
             named,
             ..
         } = skill;

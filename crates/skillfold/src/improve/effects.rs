@@ -74,8 +74,10 @@ pub struct Effects {
     pub next_version: Option<String>,
 }
 
-/// A labelled request of a skill whose outcome a change turns round.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A labelled request whose outcome a change turns round.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "ChangedQueryView")]
 #[non_exhaustive]
 pub struct ChangedQuery {
     /// The request.

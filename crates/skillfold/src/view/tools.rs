@@ -3,7 +3,6 @@
 use crate::answer::{Block, ToolAnswer};
 use crate::json::Json;
 use crate::tools::ToolDefinition;
-use crate::view::client_prompt::ToolView;
 
 /// The tools that a model has for skills; none if it may see no skill.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -11,7 +10,7 @@ use crate::view::client_prompt::ToolView;
 #[non_exhaustive]
 pub struct ToolList {
     /// The tools.
-    pub tools: Vec<ToolView>,
+    pub tools: Vec<ToolDefinition>,
 }
 
 /// The answer of a tool.
@@ -59,9 +58,7 @@ pub struct AnswerBlock {
 impl ToolList {
     /// Creates the view.
     pub fn new(tools: Vec<ToolDefinition>) -> Self {
-        Self {
-            tools: tools.into_iter().map(ToolView::new).collect(),
-        }
+        Self { tools }
     }
 }
 

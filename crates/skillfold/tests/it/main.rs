@@ -9,6 +9,7 @@
 mod accepted;
 mod attack;
 mod bind;
+#[cfg(feature = "reports")]
 mod conformance;
 mod counting;
 mod examples;
@@ -26,6 +27,7 @@ mod load;
 mod load_skill;
 mod meaning;
 mod model;
+#[cfg(feature = "reports")]
 mod overlap;
 #[cfg(feature = "store")]
 mod pins;
@@ -40,6 +42,7 @@ mod scripts;
 mod search_disk;
 mod settings;
 mod snapshots;
+#[cfg(feature = "reports")]
 mod stats;
 mod tools;
 #[cfg(feature = "store")]
