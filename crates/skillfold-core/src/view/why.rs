@@ -6,7 +6,7 @@ use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::Decision;
 use crate::explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
-use crate::view::record::{round_confidence, to_strings};
+use crate::view::record::round_confidence;
 
 /// Why skills are chosen for a request, and why others are not.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -57,7 +57,7 @@ pub struct MatchedSkill {
 }
 
 /// A skill that does not match.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unmatched {
@@ -82,7 +82,7 @@ pub struct Unmatched {
     pub needed: Option<f32>,
     /// Words of the skill that, added to the request, would be enough; absent if a few are not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub enough_words: Vec<String>,
+    pub enough_words: Vec<Box<str>>,
     /// The number of triggers beyond those in `triggers`; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
@@ -150,15 +150,12 @@ impl MatchedSkill {
 impl Unmatched {
     fn new(skill: &UnmatchedSkill) -> Self {
         Self {
-            id: skill.id.to_string(),
-            reason: skill.reason.as_str().to_owned(),
-            message: skill.reason.message().to_owned(),
-            hint: skill.reason.hint().to_owned(),
             triggers: skill.near_misses.clone(),
             confidence: skill.confidence.map(round_confidence),
             needed: skill.needed.map(round_confidence),
-            enough_words: to_strings(&skill.enough_words),
+            enough_words: skill.enough_words.clone(),
             more_triggers: skill.triggers - skill.near_misses.len(),
+            ..Self::absent(&skill.id, skill.reason)
         }
     }
 
@@ -169,11 +166,7 @@ impl Unmatched {
             reason: reason.as_str().to_owned(),
             message: reason.message().to_owned(),
             hint: reason.hint().to_owned(),
-            triggers: Vec::new(),
-            confidence: None,
-            needed: None,
-            enough_words: Vec::new(),
-            more_triggers: 0,
+            ..Self::default()
         }
     }
 }

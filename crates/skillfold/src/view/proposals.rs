@@ -6,7 +6,7 @@ use skillfold_store::{
     LogRecords, PendingProposal, Proposals, Record, SkillPath, SkillVersion, VersionCause,
 };
 
-use crate::improve::{ChangedQuery, Effects, TokenChange};
+use crate::improve::{ChangedQuery, Effects};
 use crate::json::Json;
 
 /// The proposals that wait for a decision.
@@ -114,12 +114,11 @@ pub struct EffectsView {
 impl EffectsView {
     /// Creates the view of effects.
     pub fn new(effects: &Effects) -> Self {
-        let pair = |change: TokenChange| [change.before, change.after];
         Self {
             lines: effects.lines(),
             new_findings: DiagnosticView::all(&effects.new_findings),
-            description_tokens: pair(effects.description_tokens),
-            instruction_tokens: pair(effects.instruction_tokens),
+            description_tokens: effects.description_tokens,
+            instruction_tokens: effects.instruction_tokens,
             queries: effects.queries,
             changed_queries: effects.changed_queries.clone(),
             step: effects.bump.bump.to_string(),
