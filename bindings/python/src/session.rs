@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use skillfold::Tool;
 use skillfold::core::disclose::{Feedback, Mode};
 use skillfold::core::{Budget, ContextLifetime, Error, SessionState};
-use skillfold::view::{AnswerView, Document, ListingText, ToolList, TurnView, Why};
+use skillfold::view::{AnswerView, Document, ToolList, TurnView, Why};
 
 use crate::error::{detached, json, searching};
 use crate::instructions::Instructions;
@@ -89,7 +89,7 @@ impl Session {
         py.detach(|| {
             let mut session = self.lock();
             let has_listing = session.policy().mode != Mode::Triggered;
-            has_listing.then(|| json(Document::Listing(ListingText::new(&session.listing()))))
+            has_listing.then(|| json(Document::Listing(session.listing())))
         })
     }
 

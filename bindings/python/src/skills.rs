@@ -8,8 +8,7 @@ use skillfold::core::read::ToolCheck;
 use skillfold::core::source::Cursor;
 use skillfold::core::{ContextLifetime, Error, Limits, MemorySource};
 use skillfold::view::{
-    ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
-    SkillList, SkillView,
+    Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView, SkillList, SkillView,
 };
 use skillfold::{Discovered, author::CheckTarget};
 
@@ -25,6 +24,7 @@ use crate::watcher::{Watcher, on_change};
 
 /// A live handle to all skills.
 #[pyclass(frozen, module = "skillfold._skillfold")]
+#[expect(clippy::struct_field_names, reason = "it wraps the type of this name")]
 pub(crate) struct Skills {
     skills: skillfold::Skills,
     warnings: Vec<String>,
@@ -107,7 +107,7 @@ impl Skills {
         detached(py, || {
             self.in_memory.insert(format!("{name}/SKILL.md"), file);
             let changes = self.skills.refresh()?;
-            Ok(json(Document::Changes(ChangesView::new(&changes))))
+            Ok(json(Document::Changes(changes)))
         })
     }
 
@@ -276,7 +276,7 @@ impl Skills {
     fn refresh(&self, py: Python<'_>) -> PyResult<String> {
         detached(py, || {
             let changes = self.skills.refresh()?;
-            Ok(json(Document::Changes(ChangesView::new(&changes))))
+            Ok(json(Document::Changes(changes)))
         })
     }
 

@@ -20,6 +20,6 @@ pub(crate) fn stats(
     let every = outcomes.map_or(PeriodLength::Day, PeriodLength::Outcomes);
     detached(py, || {
         let stats = Stats::read(&*log, every).map_err(|error| Error::read("the log", error))?;
-        Ok(json(Document::Stats(StatsView::new(&stats, every))))
+        Ok(json(Document::Stats(StatsView::new(stats, every))))
     })
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use skillfold::core::Error;
 use skillfold::core::catalog::Changes;
-use skillfold::view::{ChangesView, Document, Failure};
+use skillfold::view::{Document, Failure};
 
 use crate::error::json;
 
@@ -58,7 +58,7 @@ impl Drop for Watcher {
 pub(crate) fn on_change(function: Py<PyAny>) -> impl FnMut(Result<&Changes, &Error>) + Send {
     move |changed| {
         let view = json(match changed {
-            Ok(changes) => Document::Changes(ChangesView::new(changes)),
+            Ok(changes) => Document::Changes(changes.clone()),
             Err(error) => Document::Error(Failure::new(error)),
         });
         // No changes are reported while Python ends.

@@ -11,16 +11,18 @@ use crate::invisible::hidden_characters;
 pub use crate::codes::{Code, Severity};
 pub use crate::findings::LimitedFindings;
 
-/// A position in a file: line and column, both 1-based, the column in characters.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "PositionView")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a position will always be a line and a column"
 )]
 pub struct Position {
-    /// The line, 1-based.
+    /// The line, starting at 1.
     pub line: u32,
-    /// The column in characters, 1-based.
+    /// The column in characters, starting at 1.
     pub column: u32,
 }
 
@@ -66,6 +68,8 @@ impl fmt::Display for Position {
 
 /// A range of a file, from `start` up to but excluding `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "SpanView")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a span will always be two positions"
@@ -73,7 +77,7 @@ impl fmt::Display for Position {
 pub struct Span {
     /// The first character.
     pub start: Position,
-    /// The first character after the span.
+    /// The first character after the range.
     pub end: Position,
 }
 

@@ -109,7 +109,7 @@ impl std::error::Error for InvalidName {}
 ///
 /// Names that only some operating systems allow (`a:b`, `aux.txt`, a trailing dot) are refused on all of them, so that
 /// a skill that works here works everywhere.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ResourcePath(Box<str>);
 
 impl ResourcePath {

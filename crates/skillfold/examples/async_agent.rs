@@ -21,6 +21,7 @@ enum Reply {
 }
 
 /// Stands in for a model: it loads the skill `hello-extended`, and answers once it has it.
+#[expect(clippy::unused_async, reason = "the client of a real model waits")]
 async fn ask_model(messages: &[String], tools: &[ToolDefinition]) -> Reply {
     let has_skill = messages.iter().any(|message| message.contains("Bonjour"));
     if has_skill || tools.is_empty() {

@@ -22,7 +22,7 @@
 //!
 //! The root has what most programs use. [`Skills`] are all skills, live; [`Session`] is one conversation with a model. The
 //! modules have the rest: [`discovery`], [`settings`], [`trust`], [`conversation`], [`tools`], [`agents`], [`author`] for
-//! those who write skills, [`reports`], and [`view`], the JSON that the command prints.
+//! those who write skills, `reports` for those who look after many, and [`view`], the JSON that the command prints.
 //!
 //! # Features
 //!
@@ -35,6 +35,7 @@
 //! - `run`: skills' scripts and tools in a sandbox; includes `store`.
 //! - `wasm`: toolsets that are WebAssembly components; includes `run`.
 //! - `model`: search by meaning with a model in a folder.
+//! - `reports`: `skillfold::reports`, how skills are used over time and which overlap.
 //! - `exact-tokens`: exact token counts, with 3.6 MB of tables.
 //! - `trace`: events as lines of JSON.
 //! - `schema`: the JSON schema of the view.
@@ -93,6 +94,7 @@ pub mod tokio;
 #[cfg(feature = "watch")]
 pub mod watch;
 
+#[cfg(feature = "reports")]
 pub mod reports;
 
 pub mod view;

@@ -90,12 +90,12 @@ impl AsyncSkills {
 
     /// See [`Skills::refresh`].
     pub async fn refresh(&self) -> Result<Changes, Error> {
-        self.run(|skills| skills.refresh()).await
+        self.run(Skills::refresh).await
     }
 
     /// See [`Skills::check_trust`].
     pub async fn check_trust(&self) {
-        self.run(|skills| skills.check_trust()).await;
+        self.run(Skills::check_trust).await;
     }
 
     /// See [`Skills::search`].
@@ -231,7 +231,7 @@ impl AsyncSession {
 
     /// See [`Session::tools`].
     pub async fn tools(&self) -> Vec<ToolDefinition> {
-        self.run(|session| session.tools()).await
+        self.run(Session::tools).await
     }
 
     /// Calls a tool as the model asked; see [`Session::call`]. A script or tool of a skill ends when the future is dropped.

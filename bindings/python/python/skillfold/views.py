@@ -8,8 +8,6 @@ from typing import Any
 from skillfold._view import DecidedView, TextView, View
 
 __all__ = [
-    "Accepted",
-    "AcceptedRow",
     "AllowedList",
     "AllowedRow",
     "Announced",
@@ -96,6 +94,8 @@ __all__ = [
     "Triggers",
     "Trusted",
     "TrustedRow",
+    "TrustedSkillRow",
+    "TrustedSkills",
     "Turn",
     "Unmatched",
     "UnusableScript",
@@ -104,28 +104,6 @@ __all__ = [
     "WrittenFile",
     "WrongQuery",
 ]
-
-
-class Accepted(View):
-    """The skills that the user accepted with `skillfold trust --held`."""
-
-    __slots__ = ()
-    file: str | None
-    """The path of the list, which may not exist yet; absent without a home folder."""
-    findings: list[SettingProblem]
-    """Problems with the list."""
-    folders: list[AcceptedRow]
-    """The accepted skills, by path."""
-
-
-class AcceptedRow(View):
-    """A skill that the user accepted."""
-
-    __slots__ = ()
-    path: str
-    """The path of the skill's folder, with links resolved."""
-    state: str
-    """`accepted`, or `gone` if there is no such folder."""
 
 
 class AllowedList(View):
@@ -500,7 +478,7 @@ class Doctor(View):
     roots: list[RootState]
     """The roots, in order of name precedence within a scope."""
     settings: list[SettingProblem]
-    """Problems with the settings and with the lists of trusted folders and accepted skills."""
+    """Problems with the settings and with the lists of trusted folders and skills."""
     skills: list[SkillState]
     """The skills, ordered by id."""
     summary: DoctorSummary
@@ -610,7 +588,7 @@ class Failure(View):
     """Existing ids that are similar to the unknown one, nearest first."""
     refusal: str | None
     """Which kind of rule refused it, if it was refused: `untrusted`, `held`, `disabled`, `incompatible`,
-    `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`, `accept`,
+    `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`,
     `not_allowed` or `approval`.
     """
 
@@ -1735,6 +1713,28 @@ class TrustedRow(View):
     """
 
 
+class TrustedSkillRow(View):
+    """A skill that the user trusts."""
+
+    __slots__ = ()
+    path: str
+    """The path of the skill's folder, with links resolved."""
+    state: str
+    """`trusted`, or `gone` if there is no such folder."""
+
+
+class TrustedSkills(View):
+    """The skills that the user trusts with `skillfold trust SKILL`."""
+
+    __slots__ = ()
+    file: str | None
+    """The path of the list, which may not exist yet; absent without a home folder."""
+    findings: list[SettingProblem]
+    """Problems with the list."""
+    folders: list[TrustedSkillRow]
+    """The trusted skills, by path."""
+
+
 class Turn(DecidedView):
     """What one turn of a conversation adds, and why."""
 
@@ -1874,15 +1874,6 @@ class WrongQuery(View):
     """What made the skill match: `mention`, `phrase`, `trigger` or `search`; absent if it did not match."""
 
 
-Accepted._fields = {
-    "file": (None, None),
-    "findings": (None, SettingProblem),
-    "folders": (None, AcceptedRow),
-}
-AcceptedRow._fields = {
-    "path": (None, None),
-    "state": (None, None),
-}
 AllowedList._fields = {
     "clients_may_ask": (None, None),
     "skills": (None, AllowedRow),
@@ -2568,6 +2559,15 @@ TrustedRow._fields = {
     "path": (None, None),
     "state": (None, None),
 }
+TrustedSkillRow._fields = {
+    "path": (None, None),
+    "state": (None, None),
+}
+TrustedSkills._fields = {
+    "file": (None, None),
+    "findings": (None, SettingProblem),
+    "folders": (None, TrustedSkillRow),
+}
 Turn._fields = {
     "announced": (None, Announced),
     "candidates": ([], None),
@@ -2630,7 +2630,6 @@ WrongQuery._fields = {
 
 # The class of each kind of result.
 KINDS: dict[str, type[View]] = {
-    "accepted": Accepted,
     "allowed": AllowedList,
     "answer": ToolAnswer,
     "audit": Audit,
@@ -2664,6 +2663,7 @@ KINDS: dict[str, type[View]] = {
     "stats": StatsReport,
     "tools": ToolList,
     "trusted": Trusted,
+    "trusted_skills": TrustedSkills,
     "turn": Turn,
     "why": Why,
     "written": WrittenFile,

@@ -22,7 +22,7 @@ pub(crate) fn run(global: &Global, options: &Cache, output: &mut Output) -> Comm
         _ => cache_parts(&folder)?,
     };
     if output.is_json() {
-        return output.json(Document::Cache(CacheView::new(&folder, &parts)));
+        return output.json(Document::Cache(CacheView::new(&folder, parts)));
     }
     match options.action {
         Some(CacheAction::Dir) => output.line(display_path(&folder))?,

@@ -28,19 +28,24 @@ pub(crate) fn run(global: &Global, options: &Files, output: &mut Output) -> Comm
         return output.json(Document::Files(listing));
     }
     for file in &listing.files {
-        let path = visible(&file.path);
-        let path = if file.mentioned {
+        let path = visible(file.path.as_str());
+        let path = if file.is_mentioned {
             paint(BOLD, path)
         } else {
             path.into_owned()
         };
-        let mentioned = if file.mentioned { "*" } else { " " };
+        let mentioned = if file.is_mentioned { "*" } else { " " };
         output.line(format!(
             "{:>10}  {:<12} {mentioned} {path}",
-            file.size, file.kind
+            file.size,
+            file.kind.as_str()
         ))?;
     }
-    let mentioned = listing.files.iter().filter(|file| file.mentioned).count();
+    let mentioned = listing
+        .files
+        .iter()
+        .filter(|file| file.is_mentioned)
+        .count();
     output.say(paint(
         DIM,
         format!(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
 use skillfold::reports::{Overlap as Pair, Overlaps, Rival, SkillCopies};
-use skillfold::view::{Document, OverlapView};
+use skillfold::view::Document;
 
 use crate::arguments::{Global, Overlap};
 use crate::failure::{CommandResult, Failure};
@@ -26,7 +26,7 @@ pub(crate) fn run(global: &Global, options: &Overlap, output: &mut Output) -> Co
     let ids: Vec<&str> = options.ids.iter().map(String::as_str).collect();
     let overlaps = skills.overlaps(&ids, options.limit.get())?;
     if output.is_json() {
-        output.json(Document::Overlap(OverlapView::new(&overlaps)))?;
+        output.json(Document::Overlap(overlaps))?;
     } else {
         print(&overlaps, output)?;
         say_summary(&overlaps, output);

@@ -71,7 +71,11 @@ pub(crate) fn run(
         output.skill_text(text.as_bytes())?;
     }
     say_costs(&prompt, output);
-    say_unread(prompt.unread, prompt.unread_by_patterns, output);
+    say_unread(
+        prompt.decided.unread,
+        prompt.decided.unread_by_patterns,
+        output,
+    );
     host::say_search_problem(&skills, output);
     host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
@@ -91,14 +95,14 @@ fn find_client(id: &str) -> Result<&'static Client, Failure> {
 
 /// Prints what each part costs, and the decision for each match.
 fn say_costs(prompt: &Prompt, output: &mut Output) {
-    for decision in prompt.decisions.iter().take(MAX_DECISIONS) {
+    for decision in prompt.decided.decisions.iter().take(MAX_DECISIONS) {
         output.say(format!(
             "{}: {}",
             visible(&decision.id),
             decision_text(decision)
         ));
     }
-    let more = prompt.decisions.len().saturating_sub(MAX_DECISIONS);
+    let more = prompt.decided.decisions.len().saturating_sub(MAX_DECISIONS);
     if more > 0 {
         let more = pluralize(more, "more skill matches", "more skills match");
         output.say(format!("{more}; `--json` has them all"));
@@ -118,7 +122,7 @@ fn say_costs(prompt: &Prompt, output: &mut Output) {
     ));
     say_comparison(
         prompt.tokens,
-        &prompt.counted_by,
+        &prompt.decided.counted_by,
         prompt.plain_list_tokens,
         output,
     );

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
-use skillfold::reports::{HookStats, LogCounts, PeriodLength, StatsPeriod, Tally};
-use skillfold::view::{self, Document};
+use skillfold::reports::{HookStats, LogCounts, PeriodLength, Stats, StatsPeriod, Tally};
+use skillfold::view::{Document, StatsView};
 
 use crate::arguments::{Global, Stats as Options};
 use crate::commands::hook;
@@ -37,7 +37,8 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     };
     let stats = read(global, &log, period_length)?;
     if output.is_json() {
-        output.json(Document::Stats(view::StatsView::new(&stats, period_length)))?;
+        let view = StatsView::new(stats.clone(), period_length);
+        output.json(Document::Stats(view))?;
     } else {
         print(&stats, period_length, output)?;
     }
@@ -75,7 +76,7 @@ pub(crate) fn read(
     global: &Global,
     file: &Path,
     period_length: PeriodLength,
-) -> Result<skillfold::reports::Stats, Failure> {
+) -> Result<Stats, Failure> {
     let path = host::environment(global)?.directory().join(file);
     let name = || file.to_string_lossy();
     let log: Box<dyn BufRead> = if file.as_os_str() == STDIN {
@@ -83,16 +84,11 @@ pub(crate) fn read(
     } else {
         open(&path, file)?
     };
-    let stats = skillfold::reports::Stats::read(log, period_length)
-        .map_err(|error| Error::read(name(), error))?;
+    let stats = Stats::read(log, period_length).map_err(|error| Error::read(name(), error))?;
     Ok(stats)
 }
 
-fn print(
-    stats: &skillfold::reports::Stats,
-    period_length: PeriodLength,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn print(stats: &Stats, period_length: PeriodLength, output: &mut Output) -> Result<(), Failure> {
     if stats.all == Tally::default() {
         return Ok(());
     }
@@ -122,7 +118,7 @@ fn print(
 }
 
 /// Prints what the hook did with each skill.
-fn print_hook(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_hook(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
     if stats.hook.is_empty() {
         return Ok(());
     }
@@ -140,11 +136,11 @@ fn print_hook(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<
     );
     output.line(paint(BOLD, head))?;
     for (id, skill) in ids.iter().zip(shown) {
-        let ignored = skill.ignored();
         let HookStats {
             given,
             suggested,
             loaded,
+            ignored,
             named,
             ..
         } = skill;
@@ -162,7 +158,7 @@ fn print_hook(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<
 }
 
 /// Prints lines of the requests over time, if there is more than one period.
-fn print_chart(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_chart(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
     if stats.periods.len() < 2 {
         return Ok(());
     }
@@ -177,7 +173,7 @@ fn print_chart(stats: &skillfold::reports::Stats, output: &mut Output) -> Result
     Ok(())
 }
 
-fn series(stats: &skillfold::reports::Stats) -> [Series<'static>; 2] {
+fn series(stats: &Stats) -> [Series<'static>; 2] {
     let values = |count: fn(&Tally) -> u64| {
         let periods = stats.periods.iter();
         periods.map(|period| count(&period.tally)).collect()
@@ -196,11 +192,7 @@ fn series(stats: &skillfold::reports::Stats) -> [Series<'static>; 2] {
     ]
 }
 
-fn write_svg(
-    global: &Global,
-    stats: &skillfold::reports::Stats,
-    file: &Path,
-) -> Result<(), Failure> {
+fn write_svg(global: &Global, stats: &Stats, file: &Path) -> Result<(), Failure> {
     let first = stats.periods.first().map(StatsPeriod::from);
     let last = stats.periods.last().map(StatsPeriod::to);
     let text = svg(
@@ -232,10 +224,7 @@ fn row(name: &str, width: usize, tally: &Tally) -> String {
 }
 
 /// Prints the skills that were wrongly chosen or missed.
-fn print_wrong_skills(
-    stats: &skillfold::reports::Stats,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn print_wrong_skills(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
     let wrong = stats.skills.iter();
     let wrong = wrong.filter(|skill| skill.tally.wrong() > 0);
     let wrong: Vec<_> = wrong
@@ -260,7 +249,7 @@ fn print_wrong_skills(
 }
 
 /// Prints the tally of each signal that skills were chosen by.
-fn print_signals(stats: &skillfold::reports::Stats, output: &mut Output) -> Result<(), Failure> {
+fn print_signals(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
     let signals = stats.signals.iter();
     let signals: Vec<_> = signals
         .map(|signal| (signal.signal.to_string(), &signal.tally))
@@ -302,7 +291,7 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// Prints what else the log contains and what is wrong with it.
-fn say_log_summary(stats: &skillfold::reports::Stats, output: &mut Output) {
+fn say_log_summary(stats: &Stats, output: &mut Output) {
     let LogCounts {
         read,
         other,

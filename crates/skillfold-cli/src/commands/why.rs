@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use skillfold::core::choose::{NearMiss, TriggerKind};
 use skillfold::core::diagnostic::visible;
 use skillfold::core::explain::UnmatchedReason;
 use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, Error};
 use skillfold::store::PendingProposal;
-use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
+use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, Unmatched, Why};
 use skillfold::{
     Skills,
     reports::{HookPrompt, HookPromptSkill},
@@ -251,16 +252,18 @@ fn distance_text(unmatched: &Unmatched) -> Option<String> {
 }
 
 /// Returns how close a request comes to a trigger.
-fn near_text(near: &NearTrigger) -> String {
+fn near_text(near: &NearMiss) -> String {
     let trigger = quote(&near.trigger);
-    let words = |words: &[String]| {
+    let words = |words: &[Box<str>]| {
         let words = words.iter().map(|word| format!("`{}`", quote(word)));
         words.collect::<Vec<_>>().join(", ")
     };
-    match near.kind.as_str() {
-        "pattern" => format!("pattern `{trigger}`: does not match"),
-        "bad_pattern" => format!("pattern `{trigger}`: not valid; see `skillfold doctor`"),
-        "unused_pattern" => {
+    match near.kind {
+        TriggerKind::Pattern => format!("pattern `{trigger}`: does not match"),
+        TriggerKind::BadPattern => {
+            format!("pattern `{trigger}`: not valid; see `skillfold doctor`")
+        }
+        TriggerKind::UnusedPattern => {
             format!("pattern `{trigger}`: ignored, the skill has too many patterns")
         }
         _ if near.found.is_empty() => format!("trigger `{trigger}`: not in the request"),

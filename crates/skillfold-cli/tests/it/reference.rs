@@ -40,10 +40,11 @@ fn reference_of_the_command_explains_every_command() {
     let page = read("docs/command.md");
     for words in all_commands(&World::new("")) {
         let [name] = &*words else { continue };
-        let row = format!("\n| [`{name}`](#");
-        let start = page.find(&row);
-        let start = start.unwrap_or_else(|| panic!("docs/command.md has no row for `{name}`"));
-        let anchor = page[start + row.len()..].split(')').next().unwrap();
+        let row = format!("[`{name}`](#");
+        let mut rows = page.lines().filter(|line| line.starts_with("| "));
+        let link = rows.find_map(|line| line.split_once(&row));
+        let (_, link) = link.unwrap_or_else(|| panic!("docs/command.md has no row for `{name}`"));
+        let anchor = link.split(')').next().unwrap();
         let heading = page
             .lines()
             .filter_map(|line| line.strip_prefix("## "))

@@ -50,13 +50,15 @@ enum VisibleSkills {
     Only(BTreeSet<u32>),
 }
 
-/// A skill that an agent uses but cannot have. For the author of the agent; models are not told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A skill that an agent uses but does not have.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "Missing")]
 #[non_exhaustive]
 pub struct MissingSkill {
     /// The skill, as the agent names it.
     pub id: Box<str>,
-    /// Why the agent cannot have it, with a suggestion if there is one.
+    /// Why the agent does not have it.
     pub reason: String,
 }
 

@@ -26,19 +26,26 @@ pub struct Refreshed {
     pub changes: Changes,
 }
 
-/// How two snapshots differ, as sorted ids and folders.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a refresh changed; everything is absent if nothing did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "ChangesView")]
 #[non_exhaustive]
 pub struct Changes {
-    /// Ids that are new.
+    /// Ids of new skills.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Box<str>>,
-    /// Ids that are gone.
+    /// Ids of skills that are gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<Box<str>>,
-    /// Ids whose file, content or status changed.
+    /// Ids of skills whose file, content or status changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Box<str>>,
-    /// Refused folders that are new or whose file changed, as displayed.
+    /// Refused folders that are new or whose file changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Box<str>>,
-    /// Formerly refused folders that are gone or hold a skill now, as displayed.
+    /// Formerly refused folders that are gone or hold a skill now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cleared: Vec<Box<str>>,
 }
 

@@ -14,22 +14,29 @@ const MAX_TRIGGERS: usize = 50;
 /// Maximum words compared per trigger.
 const MAX_TRIGGER_WORDS: usize = 20;
 
-/// A trigger that a message does not match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A trigger that the request does not match.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "NearTrigger")]
 #[non_exhaustive]
 pub struct NearMiss {
     /// The trigger.
     pub trigger: Box<str>,
-    /// Its kind.
+    /// `part` (matches inside words too), `words` (whole words), `pattern`, `bad_pattern` (invalid) or `unused_pattern`
+    /// (the skill has too many).
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: TriggerKind,
-    /// The words of the trigger that are in the message.
+    /// Its words that are in the request; none for a pattern.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<Box<str>>,
-    /// The words of the trigger that are not in the message.
+    /// Its words that are not in the request; none for a pattern.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Box<str>>,
 }
 
 /// The kind of a trigger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TriggerKind {
     /// Text that may match inside a word.

@@ -69,19 +69,23 @@ impl ShownListing {
     }
 }
 
-/// The changes that are announced to a model, as skill ids.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Changes to the skills since the listing, as skill ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "AnnouncedView")]
 #[non_exhaustive]
 pub struct AnnouncedChanges {
     /// New skills.
     pub added: Vec<Box<str>>,
     /// Skills with a new description.
     pub changed: Vec<Box<str>>,
-    /// Removed skills.
+    /// Skills that were removed or that the model may no longer use.
     pub gone: Vec<Box<str>>,
-    /// Those of the above whose description was shortened.
+    /// Those of the above whose description was shortened or dropped to fit the budget.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Box<str>>,
-    /// Those of the above that did not fit. A line counts them; removals are announced again in the next turn.
+    /// Those of the above that did not fit the budget.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Box<str>>,
 }
 
@@ -92,7 +96,8 @@ impl AnnouncedChanges {
     }
 }
 
-/// Returns the changes of visible skills since the listing and the announcement's text, or `None` if nothing changed.
+/// Returns the changes of visible skills since the listing and the announcement's text, or `None` if nothing changed. A
+/// line counts those that do not fit; removals among them are announced again in the next turn.
 pub(super) fn announce(
     shown: &ShownListing,
     catalog: &Catalog,

@@ -9,29 +9,35 @@ use crate::disclose::fit::{ListingDetail, ListingLine, fit};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::StyleLayout;
 
-/// A listing of skills for a model, and what did not fit into it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A listing of skills for a model.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "ListingText")]
 #[non_exhaustive]
 pub struct Listing {
-    /// The text for the model; empty if there are no skills, or no room to mention them.
+    /// The text for the model.
     pub text: String,
     /// Tokens of the text.
     pub tokens: u64,
-    /// The number of skills that a model may see.
+    /// The number of skills that the model may see.
     pub skills: usize,
     /// The number of skills that are listed.
+    #[serde(skip)]
     pub listed: usize,
     /// How much of the listing fits.
+    #[serde(skip)]
     pub detail: ListingDetail,
-    /// The ids of the listed skills whose description is not whole: it is brief, or was clipped.
+    /// Ids of the skills whose description was shortened or dropped to fit the budget.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Box<str>>,
-    /// The ids of the skills that did not fit.
+    /// Ids of the skills that did not fit the budget.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Box<str>>,
 }
 
 impl Catalog {
     /// Returns the listing of the skills that a model may see, within the budget. It depends on the skills and the
-    /// policy alone, so it is the same in every turn.
+    /// policy alone, so it is the same in every turn. Its text is empty if there are no skills, or no room to mention them.
     pub fn listing(&self, policy: &Policy) -> Listing {
         listing(self.visible(), 0, policy)
     }

@@ -27,21 +27,27 @@ pub struct FileList {
 }
 
 /// A file of a skill.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "FileEntry")]
 #[non_exhaustive]
 pub struct SkillFile {
     /// The path inside the skill.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub path: ResourcePath,
     /// The size in bytes.
     pub size: u64,
-    /// The kind of file, derived from its name.
+    /// The kind, by name: `instructions` (the `SKILL.md`), `text`, `script`, `data`, `image` or `other`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: FileKind,
     /// Whether the first 256 KiB of the instructions mention it.
+    #[serde(rename = "mentioned")]
     pub is_mentioned: bool,
 }
 
 /// The kind of a file, derived from its name without opening it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FileKind {
     /// The skill's own `SKILL.md`.

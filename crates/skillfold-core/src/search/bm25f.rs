@@ -14,7 +14,7 @@ const LENGTH_NORMALIZATION: [f32; FIELD_COUNT] = [0.3, 0.5, 0.5, 0.3, 0.7, 0.3, 
 /// Weighted term frequency at which a term reaches half of its maximum score, the `k1` of BM25F.
 const SATURATION: f32 = 1.5;
 
-/// SearchDocument count and field lengths of a corpus.
+/// Document count and field lengths of a corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusStatistics {
     documents: u64,

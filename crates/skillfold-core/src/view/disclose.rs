@@ -6,7 +6,7 @@ use crate::disclose::changes::AnnouncedChanges;
 use crate::disclose::listing::Listing;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision, Turn};
-use crate::view::record::{round_confidence, to_strings};
+use crate::view::record::round_confidence;
 
 /// What a model is told for a request, and what it costs in tokens.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -21,7 +21,7 @@ pub struct Prompt {
     pub style: String,
     /// The listing; absent in the mode `triggered`, or if there are no skills to list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub listing: Option<ListingText>,
+    pub listing: Option<Listing>,
     /// The text that the request adds; absent if it adds none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -33,22 +33,9 @@ pub struct Prompt {
     pub tokens: u64,
     /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
     pub plain_list_tokens: u64,
-    /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
-    pub counted_by: String,
-    /// Changes to the skills since the listing; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub announced: Option<AnnouncedView>,
-    /// The decision about each skill that matched, by rank, then about skills that are given again.
-    pub decisions: Vec<DecisionView>,
-    /// Up to 5 ids for the user to choose from; absent unless nothing matched and `fallback` is `ask_user`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<String>,
-    /// Byte range in the middle of a too long request that was not matched; absent if the request is not too long.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unread: Option<Bytes>,
-    /// Byte range in the middle of a long request that no pattern was matched against; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unread_by_patterns: Option<Bytes>,
+    /// What the turn decided.
+    #[serde(flatten)]
+    pub decided: Decided,
 }
 
 /// What one turn of a conversation adds, and why.
@@ -63,16 +50,26 @@ pub struct TurnView {
     pub tier: u8,
     /// Tokens of the text.
     pub tokens: u64,
+    /// What the turn decided.
+    #[serde(flatten)]
+    pub decided: Decided,
+}
+
+/// What a turn decided, and what its tokens are counted by.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Decided {
     /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
     /// Changes to the skills since the listing; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub announced: Option<AnnouncedView>,
+    pub announced: Option<AnnouncedChanges>,
     /// The decision about each skill that matched, by rank, then about skills that are given again.
     pub decisions: Vec<DecisionView>,
     /// Up to 5 ids for the user to choose from; absent unless nothing matched and `fallback` is `ask_user`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<String>,
+    pub candidates: Vec<Box<str>>,
     /// Byte range in the middle of a too long request that was not matched; absent if the request is not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Bytes>,
@@ -90,44 +87,6 @@ pub struct Bytes {
     pub start: usize,
     /// Offset after the last byte.
     pub end: usize,
-}
-
-/// Changes to the skills since the listing, as skill ids.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct AnnouncedView {
-    /// New skills.
-    pub added: Vec<String>,
-    /// Skills with a new description.
-    pub changed: Vec<String>,
-    /// Skills that were removed or that the model may no longer use.
-    pub gone: Vec<String>,
-    /// Those of the above whose description was shortened or dropped to fit the budget.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub shortened: Vec<String>,
-    /// Those of the above that did not fit the budget.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
-}
-
-/// A listing of skills for a model.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ListingText {
-    /// The text for the model.
-    pub text: String,
-    /// Tokens of the text.
-    pub tokens: u64,
-    /// The number of skills that the model may see.
-    pub skills: usize,
-    /// Ids of the skills whose description was shortened or dropped to fit the budget.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub shortened: Vec<String>,
-    /// Ids of the skills that did not fit the budget.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
 }
 
 /// The decision about a skill that matched.
@@ -163,25 +122,19 @@ impl Prompt {
         plain_list_tokens: u64,
     ) -> Self {
         let has_listing = policy.mode != Mode::Triggered && !listing.text.is_empty();
-        let listing = has_listing.then(|| ListingText::new(listing));
+        let listing = has_listing.then(|| listing.clone());
         let listing_tokens = listing.as_ref().map_or(0, |listing| listing.tokens);
-        let turn = TurnView::new(policy, turn);
         Self {
             request: request.to_owned(),
             mode: policy.mode.to_string(),
             style: policy.style.to_string(),
             listing,
-            text: turn.text,
-            tier: turn.tier,
+            text: turn.text.clone(),
+            tier: turn.tier.number(),
             added_tokens: turn.tokens,
             tokens: turn.tokens + listing_tokens,
             plain_list_tokens,
-            counted_by: turn.counted_by,
-            announced: turn.announced,
-            decisions: turn.decisions,
-            candidates: turn.candidates,
-            unread: turn.unread,
-            unread_by_patterns: turn.unread_by_patterns,
+            decided: Decided::new(policy, turn),
         }
     }
 }
@@ -193,37 +146,21 @@ impl TurnView {
             text: turn.text.clone(),
             tier: turn.tier.number(),
             tokens: turn.tokens,
-            counted_by: policy.counter.name().to_owned(),
-            announced: AnnouncedView::new(&turn.announced),
-            decisions: turn.decisions.iter().map(DecisionView::new).collect(),
-            candidates: to_strings(&turn.candidates),
-            unread: turn.unread.clone().map(Bytes::from),
-            unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
+            decided: Decided::new(policy, turn),
         }
     }
 }
 
-impl AnnouncedView {
-    fn new(announced: &AnnouncedChanges) -> Option<Self> {
-        (!announced.is_empty()).then(|| Self {
-            added: to_strings(&announced.added),
-            changed: to_strings(&announced.changed),
-            gone: to_strings(&announced.gone),
-            shortened: to_strings(&announced.shortened),
-            left_out: to_strings(&announced.left_out),
-        })
-    }
-}
-
-impl ListingText {
-    /// Creates the view of a listing.
-    pub fn new(listing: &Listing) -> Self {
+impl Decided {
+    fn new(policy: &Policy, turn: &Turn) -> Self {
+        let announced = Some(turn.announced.clone());
         Self {
-            text: listing.text.clone(),
-            tokens: listing.tokens,
-            skills: listing.skills,
-            shortened: to_strings(&listing.shortened),
-            left_out: to_strings(&listing.left_out),
+            counted_by: policy.counter.name().to_owned(),
+            announced: announced.filter(|announced| !announced.is_empty()),
+            decisions: turn.decisions.iter().map(DecisionView::new).collect(),
+            candidates: turn.candidates.clone(),
+            unread: turn.unread.clone().map(Bytes::from),
+            unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
         }
     }
 }

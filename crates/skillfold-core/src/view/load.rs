@@ -4,7 +4,7 @@ use crate::catalog::entry::Entry;
 use crate::diagnostic::visible;
 use crate::load::envelope::Envelope;
 use crate::load::file::FileContent;
-use crate::load::files::FileList;
+use crate::load::files::{FileList, SkillFile};
 use crate::load::render::LoadedText;
 use crate::view::finding::DiagnosticView;
 use crate::view::record::{path_to_string, to_strings};
@@ -66,28 +66,13 @@ pub struct FileListing {
     /// The number of files on all pages.
     pub total: usize,
     /// The files: first those that the instructions mention, in order of mention, then the others by path.
-    pub files: Vec<FileEntry>,
+    pub files: Vec<SkillFile>,
     /// The cursor of the next page, which is the last path of this page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// What was skipped, and why; only on the first page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FileFinding>,
-}
-
-/// A file of a skill.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct FileEntry {
-    /// The path inside the skill.
-    pub path: String,
-    /// The size in bytes.
-    pub size: u64,
-    /// The kind, by name: `instructions` (the `SKILL.md`), `text`, `script`, `data`, `image` or `other`.
-    pub kind: String,
-    /// Whether the first 256 KiB of the instructions mention it.
-    pub mentioned: bool,
 }
 
 /// A finding about a path inside a skill.
@@ -115,19 +100,13 @@ impl FileFinding {
 impl FileListing {
     /// Creates the view of a page of files.
     pub fn new(entry: &Entry<'_>, page: &FileList) -> Self {
-        let files = page.files.iter().map(|file| FileEntry {
-            path: file.path.to_string(),
-            size: file.size,
-            kind: file.kind.to_string(),
-            mentioned: file.is_mentioned,
-        });
         let findings = page.findings.iter();
         let findings = findings.map(|finding| FileFinding::new(&finding.path, &finding.diagnostic));
         Self {
             id: entry.id().to_owned(),
             base_dir: entry.base_dir().map(|path| path_to_string(&path)),
             total: page.total,
-            files: files.collect(),
+            files: page.files.clone(),
             next: page.next.as_ref().map(|next| next.as_str().to_owned()),
             findings: findings.collect(),
         }

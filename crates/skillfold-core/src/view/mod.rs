@@ -1,6 +1,6 @@
 //! The JSON contract: the data types that the command line, the server and the bindings share.
 //!
-//! The types are plain copies for serialization, in version 1 of the contract. Fields may be added within a version,
+//! Its types are these and the types of the engine that they hold, where JSON has the same fields, in version 1 of the contract. Fields may be added within a version,
 //! but none is removed or changes its meaning. A field without a value is absent.
 
 mod any;
@@ -16,14 +16,14 @@ mod load;
 mod why;
 
 pub use any::Any;
-pub use disclose::{AnnouncedView, Bytes, DecisionView, ListingText, Prompt, TurnView};
-pub use finding::{DiagnosticView, PositionView, SpanView};
-pub use load::{FileEntry, FileFinding, FileListing, FilePart, InstructionsView};
+pub use disclose::{Bytes, Decided, DecisionView, Prompt, TurnView};
+pub use finding::DiagnosticView;
+pub use load::{FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]
 pub use record::round_confidence;
 pub use record::{RefusedRecord, SkillList, SkillRecord};
 pub use skill::{Body, SkillView, TriggersView};
-pub use why::{MatchedSkill, NearTrigger, Unmatched, Why};
+pub use why::{MatchedSkill, Unmatched, Why};
 
 /// The version of the contract.
 pub const VERSION: u32 = 2;

@@ -6,7 +6,7 @@ use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::Decision;
 use crate::explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
-use crate::view::record::{round_confidence, to_strings};
+use crate::view::record::round_confidence;
 
 /// Why skills are chosen for a request, and why others are not.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -57,7 +57,7 @@ pub struct MatchedSkill {
 }
 
 /// A skill that does not match.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unmatched {
@@ -73,7 +73,7 @@ pub struct Unmatched {
     pub hint: String,
     /// Its triggers, nearest to the request first, at most 50; only if the reason is `no_match` or `unlikely`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub triggers: Vec<NearTrigger>,
+    pub triggers: Vec<NearMiss>,
     /// Confidence of the search, from 0 to 1; absent unless the reason is `unlikely` and the search found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
@@ -82,7 +82,7 @@ pub struct Unmatched {
     pub needed: Option<f32>,
     /// Words of the skill that, added to the request, would be enough; absent if a few are not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub enough_words: Vec<String>,
+    pub enough_words: Vec<Box<str>>,
     /// The number of triggers beyond those in `triggers`; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
@@ -94,24 +94,6 @@ pub struct Unmatched {
 )]
 fn is_zero(number: &usize) -> bool {
     *number == 0
-}
-
-/// A trigger that the request does not match.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct NearTrigger {
-    /// The trigger.
-    pub trigger: String,
-    /// `part` (matches inside words too), `words` (whole words), `pattern`, `bad_pattern` (invalid) or `unused_pattern`
-    /// (the skill has too many).
-    pub kind: String,
-    /// Its words that are in the request; none for a pattern.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub found: Vec<String>,
-    /// Its words that are not in the request; none for a pattern.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<String>,
 }
 
 impl Why {
@@ -168,15 +150,12 @@ impl MatchedSkill {
 impl Unmatched {
     fn new(skill: &UnmatchedSkill) -> Self {
         Self {
-            id: skill.id.to_string(),
-            reason: skill.reason.as_str().to_owned(),
-            message: skill.reason.message().to_owned(),
-            hint: skill.reason.hint().to_owned(),
-            triggers: skill.near_misses.iter().map(NearTrigger::new).collect(),
+            triggers: skill.near_misses.clone(),
             confidence: skill.confidence.map(round_confidence),
             needed: skill.needed.map(round_confidence),
-            enough_words: to_strings(&skill.enough_words),
+            enough_words: skill.enough_words.clone(),
             more_triggers: skill.triggers - skill.near_misses.len(),
+            ..Self::absent(&skill.id, skill.reason)
         }
     }
 
@@ -187,22 +166,7 @@ impl Unmatched {
             reason: reason.as_str().to_owned(),
             message: reason.message().to_owned(),
             hint: reason.hint().to_owned(),
-            triggers: Vec::new(),
-            confidence: None,
-            needed: None,
-            enough_words: Vec::new(),
-            more_triggers: 0,
-        }
-    }
-}
-
-impl NearTrigger {
-    fn new(near: &NearMiss) -> Self {
-        Self {
-            trigger: near.trigger.to_string(),
-            kind: near.kind.as_str().to_owned(),
-            found: to_strings(&near.found),
-            missing: to_strings(&near.missing),
+            ..Self::default()
         }
     }
 }

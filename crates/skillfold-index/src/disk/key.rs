@@ -1,4 +1,4 @@
-//! SearchDocument keys.
+//! Document keys.
 
 use std::fmt;
 

@@ -102,7 +102,8 @@ impl AgentSkills {
     /// Returns the skills that the agent is configured to use but does not have, each with the reason. This is for the
     /// host; models are told about none of them.
     pub fn missing(&self) -> Vec<MissingSkill> {
-        self.with_view(|view| view.missing())
+        let missing = |view: &AgentView<'_>| view.missing();
+        self.with_view(missing)
     }
 
     /// Returns the text that the agent starts with: the prompt, the skills that it uses, then its own instructions.

@@ -14,7 +14,9 @@ const PARTS: [(&str, &str); 3] = [
 ];
 
 /// A part of the cache folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "CachePartView")]
 #[non_exhaustive]
 pub struct CachePart {
     /// The name of its folder.

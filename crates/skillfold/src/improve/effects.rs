@@ -21,22 +21,6 @@ use crate::skills::Skills;
 /// Maximum entries of a list that are named in one line.
 const MAX_NAMES: usize = 5;
 
-/// Tokens before and after a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TokenChange {
-    /// Tokens before the change.
-    pub before: u64,
-    /// Tokens after the change.
-    pub after: u64,
-}
-
-impl TokenChange {
-    fn new(before: u64, after: u64) -> Self {
-        Self { before, after }
-    }
-}
-
 /// What a change of a skill does.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -48,10 +32,10 @@ pub struct Effects {
     pub new_findings: Vec<Diagnostic>,
     /// How many findings it has now and not after the change.
     pub fixed_findings: usize,
-    /// The tokens of the description. 0 if there is none.
-    pub description_tokens: TokenChange,
-    /// The tokens of the instructions. 0 if there are none.
-    pub instruction_tokens: TokenChange,
+    /// The tokens of the description, before and after. 0 if there is none.
+    pub description_tokens: [u64; 2],
+    /// The tokens of the instructions, before and after. 0 if there are none.
+    pub instruction_tokens: [u64; 2],
     /// Whether the name changes.
     pub is_renamed: bool,
     /// Whether the description changes, by which a skill is chosen.
@@ -74,8 +58,10 @@ pub struct Effects {
     pub next_version: Option<String>,
 }
 
-/// A labelled request of a skill whose outcome a change turns round.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A labelled request whose outcome a change turns round.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "ChangedQueryView")]
 #[non_exhaustive]
 pub struct ChangedQuery {
     /// The request.
@@ -128,8 +114,8 @@ impl Skills {
             is_new: preview.before.is_empty(),
             fixed_findings: old.iter().filter(|it| !is_in(it, &new)).count(),
             new_findings: new.iter().filter(|it| !is_in(it, &old)).cloned().collect(),
-            description_tokens: TokenChange::new(old_tokens.0, new_tokens.0),
-            instruction_tokens: TokenChange::new(old_tokens.1, new_tokens.1),
+            description_tokens: [old_tokens.0, new_tokens.0],
+            instruction_tokens: [old_tokens.1, new_tokens.1],
             is_renamed: before.manifest.is_some() && before.field(name) != after.field(name),
             description_changed: before.field(description) != after.field(description),
             triggers_changed: before.triggers() != after.triggers(),
@@ -265,7 +251,7 @@ impl Effects {
                 "Its {number} labelled requests have the same outcome"
             ));
         }
-        let tokens = |TokenChange { before, after }| match before {
+        let tokens = |[before, after]: [u64; 2]| match before {
             _ if self.is_new => after.to_string(),
             before if before == after => format!("{after} as before"),
             before => format!("{before} before, {after} after"),

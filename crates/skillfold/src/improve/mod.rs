@@ -18,7 +18,7 @@ use skillfold_store::{
     Author, NewProposal, PendingProposal, Preview, Proposal, Proposed, SkillPath, Store,
 };
 
-pub use self::effects::{ChangedQuery, Effects, TokenChange};
+pub use self::effects::{ChangedQuery, Effects};
 use crate::author::scaffold::find_problem;
 use crate::discovery::roots::FOLDERS;
 use crate::environment;

@@ -7,15 +7,19 @@ use crate::settings::agent::ConfiguredAgent;
 use crate::settings::key::{KEYS, Key, KeyKind, Settings};
 use crate::settings::setting::{Origin, Setting};
 
-/// A setting as text.
-#[derive(Clone, Debug)]
+/// A setting and its origin.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "SettingRow")]
 #[non_exhaustive]
 pub struct ExplainedSetting {
     /// Its key in a settings file.
     pub key: String,
-    /// Its value; `None` for an empty list.
+    /// Its value as text; absent for an empty list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Where it was set.
+    /// Where it was set: `default`, a settings file as `path:line`, the name of a variable, or `argument`.
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub origin: Origin,
 }
 

@@ -86,6 +86,10 @@ pub struct Skills {
 /// ```
 #[derive(Debug)]
 #[must_use = "print its warnings, and use its skills"]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a program that takes it apart sees both fields"
+)]
 pub struct Discovered {
     /// The skills.
     pub skills: Skills,

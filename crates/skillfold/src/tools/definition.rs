@@ -6,19 +6,23 @@ use skillfold_core::Policy;
 use crate::answer::Tool;
 use crate::json::Json;
 
-/// The definition of a tool, for a model.
-#[derive(Clone, Debug, PartialEq)]
+/// A tool, as a model sees it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "ToolView")]
 #[non_exhaustive]
 pub struct ToolDefinition {
     /// Which tool it is.
+    #[serde(skip)]
     pub tool: Tool,
     /// The name that the model calls it by.
     pub name: String,
     /// A title for people.
+    #[serde(skip)]
     pub title: &'static str,
-    /// What the tool does and when to call it.
+    /// What it does and when to call it.
     pub description: String,
-    /// The JSON schema of the arguments.
+    /// The JSON schema of its arguments.
     pub input_schema: Json,
 }
 

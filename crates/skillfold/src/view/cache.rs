@@ -12,36 +12,15 @@ pub struct CacheView {
     /// The path of the folder.
     pub folder: String,
     /// Its parts.
-    pub parts: Vec<CachePartView>,
-}
-
-/// A part of the cache folder.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CachePartView {
-    /// The name of its folder.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// The number of its files.
-    pub files: usize,
-    /// The bytes of its files.
-    pub bytes: u64,
+    pub parts: Vec<CachePart>,
 }
 
 impl CacheView {
     /// Creates the view of a cache folder.
-    pub fn new(folder: &Path, parts: &[CachePart]) -> Self {
-        let view = |part: &CachePart| CachePartView {
-            name: part.name.to_owned(),
-            description: part.description.to_owned(),
-            files: part.files,
-            bytes: part.bytes,
-        };
+    pub fn new(folder: &Path, parts: Vec<CachePart>) -> Self {
         Self {
             folder: folder.to_string_lossy().into_owned(),
-            parts: parts.iter().map(view).collect(),
+            parts,
         }
     }
 }

@@ -4,7 +4,6 @@ use skillfold_core::disclose::Listing;
 
 use crate::client::Client;
 use crate::conversation::session::Session;
-use crate::json::Json;
 use crate::tools::ToolDefinition;
 
 /// What a client's model gets from a server before any request.
@@ -23,7 +22,7 @@ pub struct ClientPrompt {
     /// How many skills are not listed: the client lists them itself, or they do not fit.
     pub unlisted: usize,
     /// The tools, as the model sees them.
-    pub tools: Vec<ToolView>,
+    pub tools: Vec<ToolDefinition>,
     /// Tokens of the tools.
     pub tool_tokens: u64,
     /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
@@ -32,39 +31,11 @@ pub struct ClientPrompt {
     pub counted_by: String,
 }
 
-/// A tool, as a model sees it.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ToolView {
-    /// The name that the model calls it by.
-    pub name: String,
-    /// What it does and when to call it.
-    pub description: String,
-    /// The JSON schema of its arguments.
-    pub input_schema: Json,
-}
-
-impl ToolView {
-    /// Creates the view.
-    pub(super) fn new(tool: ToolDefinition) -> Self {
-        Self {
-            name: tool.name,
-            description: tool.description,
-            input_schema: tool.input_schema,
-        }
-    }
-}
-
 impl ClientPrompt {
     /// Creates the view of [instructions](Session::instructions) for a client.
     pub fn new(client: &Client, session: &Session, listing: &Listing) -> Self {
         let counter = &session.policy().counter;
-        let tools = session
-            .tools_for(Some(client))
-            .into_iter()
-            .map(ToolView::new);
-        let tools: Vec<_> = tools.collect();
+        let tools = session.tools_for(Some(client));
         let texts = tools.iter().flat_map(|tool| {
             let schema = tool.input_schema.to_string();
             [tool.name.clone(), tool.description.clone(), schema]

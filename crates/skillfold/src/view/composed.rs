@@ -1,6 +1,6 @@
 //! The JSON view of the text that an agent starts with.
 
-use skillfold_core::bind::ComposedInstructions;
+use skillfold_core::bind::{ComposedInstructions, MissingSkill};
 
 /// The text that an agent starts with.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -13,31 +13,16 @@ pub struct Composed {
     pub text: String,
     /// Skills that the agent uses but does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<Missing>,
-}
-
-/// A skill that an agent uses but does not have.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Missing {
-    /// The skill, as the agent names it.
-    pub id: String,
-    /// Why the agent does not have it.
-    pub reason: String,
+    pub missing: Vec<MissingSkill>,
 }
 
 impl Composed {
     /// Creates the view.
     pub fn new(agent: &str, composed: &ComposedInstructions) -> Self {
-        let missing = composed.missing.iter().map(|missing| Missing {
-            id: missing.id.to_string(),
-            reason: missing.reason.clone(),
-        });
         Self {
             agent: agent.to_owned(),
             text: composed.text.clone(),
-            missing: missing.collect(),
+            missing: composed.missing.clone(),
         }
     }
 }

@@ -239,60 +239,34 @@ fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
     let host = catalog.roots().iter().enumerate();
     let host = host
         .filter(|(_, root)| !is_searched(root))
-        .map(|(at, root)| RootState {
-            root: root.label().to_owned(),
-            path: root
-                .source()
-                .location()
-                .map(|path| path.to_string_lossy().into_owned()),
-            scope: root.scope().to_string(),
-            plugin: root.plugin_name().map(ToString::to_string),
-            trusted: root.trust() == Trust::Trusted,
-            trusted_by: None,
-            origin: "host".to_owned(),
-            outcome: root_outcome(catalog, at).to_owned(),
-            same_as: None,
-            skills: count_skills(catalog, at),
-            refused: count_refused(catalog, at),
-            findings: root_findings(catalog, at),
-            memory: root_cache_state(report, root.label()),
-        });
+        .map(|(at, root)| host_state(root).in_catalog(catalog, report, at));
     let searched = report.roots.iter().map(|root| {
-        let at = known(root);
-        let mut state = searched_state(root);
-        if let Some(at) = at {
-            state.skills = count_skills(catalog, at);
-            state.refused = count_refused(catalog, at);
-            state.findings.extend(root_findings(catalog, at));
-            if catalog.is_stale(at) {
-                "stale".clone_into(&mut state.outcome);
-            }
-            state.memory = root_cache_state(report, catalog.roots()[at].label());
+        let state = searched_state(root);
+        match known(root) {
+            Some(at) => state.in_catalog(catalog, report, at),
+            None => state,
         }
-        state
     });
     host.chain(searched).collect()
 }
 
-/// Returns how a root's cache file was used.
-#[cfg(feature = "index")]
-fn root_cache_state(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
-    let cache = report
-        .root_caches
-        .iter()
-        .find(|cache| cache.label == label)?;
-    Some(RootCacheState {
-        file: cache.file.to_string_lossy().into_owned(),
-        kept: cache.reused,
-        read: cache.read,
-        written: cache.is_written,
-        problem: cache.problem.clone(),
-    })
-}
-
-#[cfg(not(feature = "index"))]
-fn root_cache_state(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
-    None
+fn host_state(root: &Root) -> RootState {
+    let path = root.source().location();
+    RootState {
+        root: root.label().to_owned(),
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        scope: root.scope().to_string(),
+        plugin: root.plugin_name().map(ToString::to_string),
+        trusted: root.trust() == Trust::Trusted,
+        trusted_by: None,
+        origin: "host".to_owned(),
+        outcome: "searched".to_owned(),
+        same_as: None,
+        skills: 0,
+        refused: 0,
+        findings: Vec::new(),
+        memory: None,
+    }
 }
 
 fn searched_state(root: &SearchedRoot) -> RootState {
@@ -320,35 +294,42 @@ fn searched_state(root: &SearchedRoot) -> RootState {
     }
 }
 
-fn root_outcome(catalog: &Catalog, root: usize) -> &'static str {
-    if catalog.is_stale(root) {
-        "stale"
-    } else {
-        "searched"
+impl RootState {
+    /// Adds what the catalog has of the root, which is at `at` in it.
+    fn in_catalog(mut self, catalog: &Catalog, report: &DiscoveryReport, at: usize) -> Self {
+        let skills = catalog.entries();
+        self.skills = skills.filter(|entry| entry.skill().source == at).count();
+        let refused = catalog.refused().iter();
+        self.refused = refused.filter(|refused| refused.source == at).count();
+        let findings = catalog.findings().iter();
+        let findings = findings.filter(|finding| finding.source == at);
+        self.findings
+            .extend(findings.map(|finding| DiagnosticView::new(&finding.finding.diagnostic)));
+        if catalog.is_stale(at) {
+            "stale".clone_into(&mut self.outcome);
+        }
+        self.memory = root_cache_state(report, catalog.roots()[at].label());
+        self
     }
 }
 
-fn count_skills(catalog: &Catalog, root: usize) -> usize {
-    catalog
-        .entries()
-        .filter(|entry| entry.skill().source == root)
-        .count()
+/// Returns how a root's cache file was used.
+#[cfg(feature = "index")]
+fn root_cache_state(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
+    let cache = report
+        .root_caches
+        .iter()
+        .find(|cache| cache.label == label)?;
+    Some(RootCacheState {
+        file: cache.file.to_string_lossy().into_owned(),
+        kept: cache.reused,
+        read: cache.read,
+        written: cache.is_written,
+        problem: cache.problem.clone(),
+    })
 }
 
-fn count_refused(catalog: &Catalog, root: usize) -> usize {
-    catalog
-        .refused()
-        .iter()
-        .filter(|refused| refused.source == root)
-        .count()
-}
-
-fn root_findings(catalog: &Catalog, root: usize) -> Vec<DiagnosticView> {
-    let findings = catalog
-        .findings()
-        .iter()
-        .filter(|finding| finding.source == root);
-    findings
-        .map(|finding| DiagnosticView::new(&finding.finding.diagnostic))
-        .collect()
+#[cfg(not(feature = "index"))]
+fn root_cache_state(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
+    None
 }

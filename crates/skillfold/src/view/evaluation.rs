@@ -2,7 +2,9 @@
 
 use skillfold_core::view::FileFinding;
 
-use crate::author::evaluate::{Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
+use crate::author::evaluate::{
+    Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated, QueryCounts,
+};
 
 /// The results of the trigger queries that skills ship.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -18,7 +20,7 @@ pub struct EvaluationView {
     pub skills: Vec<SkillEvaluation>,
     /// Pairs of skills of which one was given instead of the other, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub confused: Vec<ConfusedPair>,
+    pub confused: Vec<Confusion>,
     /// The counts.
     pub summary: EvaluationSummary,
 }
@@ -39,14 +41,9 @@ pub struct SkillEvaluation {
     pub queries: usize,
     /// Queries with the expected result.
     pub right: usize,
-    /// Queries that should start the skill and did.
-    pub true_positives: usize,
-    /// Queries that should start the skill and did not.
-    pub false_negatives: usize,
-    /// Queries that should not start the skill and did.
-    pub false_positives: usize,
-    /// Queries that should not start the skill and did not.
-    pub true_negatives: usize,
+    /// The queries by what should have happened and what did.
+    #[serde(flatten)]
+    pub counts: QueryCounts,
     /// Recall: the share of the queries that should start the skill and did, from 0 to 1; absent if none should.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
@@ -86,21 +83,6 @@ pub struct WrongQuery {
     pub others: Vec<String>,
 }
 
-/// Two skills of which one was given instead of the other.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ConfusedPair {
-    /// The id of the skill that was expected and not given.
-    pub meant: String,
-    /// The id of the skill that was given.
-    pub given: String,
-    /// The number of queries that confused them.
-    pub queries: usize,
-    /// The first of those queries.
-    pub example: String,
-}
-
 /// Counts of queries and skills.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -128,19 +110,15 @@ impl EvaluationView {
         let summary = EvaluationSummary {
             queries: sum(|skill| skill.queries),
             right: sum(|skill| skill.right),
-            false_negatives: sum(|skill| skill.false_negatives),
-            false_positives: sum(|skill| skill.false_positives),
+            false_negatives: sum(|skill| skill.counts.false_negatives),
+            false_positives: sum(|skill| skill.counts.false_positives),
             without: evaluated.without_queries,
             withheld: evaluated.withheld,
         };
         Self {
             mode: evaluated.mode.to_string(),
             instead_of: evaluated.replaced_mode.map(|mode| mode.to_string()),
-            confused: evaluated
-                .confusions()
-                .iter()
-                .map(ConfusedPair::new)
-                .collect(),
+            confused: evaluated.confusions(),
             skills,
             summary,
         }
@@ -151,17 +129,13 @@ impl SkillEvaluation {
     fn new(skill: &EvaluatedSkill) -> Self {
         let wrong = skill.queries.iter().filter(|query| !query.is_expected());
         let findings = skill.findings.iter();
-        let counts = skill.counts();
         Self {
             id: skill.id.to_string(),
             starts_by: skill.triggered_by.as_str().to_owned(),
             files: skill.files.iter().map(ToString::to_string).collect(),
             queries: skill.queries.len(),
             right: skill.expected_count(),
-            true_positives: counts.true_positives,
-            false_negatives: counts.false_negatives,
-            false_positives: counts.false_positives,
-            true_negatives: counts.true_negatives,
+            counts: skill.counts(),
             recall: skill.recall(),
             precision: skill.precision(),
             wrong: wrong.map(WrongQuery::new).collect(),
@@ -183,17 +157,6 @@ impl WrongQuery {
             evidence: matched.map(|matched| matched.evidence.to_string()),
             outcome: matched.map(|matched| matched.outcome.to_owned()),
             others: query.others.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-impl ConfusedPair {
-    fn new(pair: &Confusion) -> Self {
-        Self {
-            meant: pair.expected.to_string(),
-            given: pair.given.to_string(),
-            queries: pair.queries,
-            example: pair.example.to_string(),
         }
     }
 }

@@ -3,12 +3,10 @@
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod cache;
-mod changes;
 mod check;
 mod client_prompt;
 mod composed;
 mod evaluation;
-mod overlap;
 #[cfg(feature = "store")]
 mod proposals;
 #[cfg(feature = "run")]
@@ -16,6 +14,7 @@ mod scripts;
 mod search;
 mod settings;
 mod setup;
+#[cfg(feature = "reports")]
 mod stats;
 mod tools;
 mod trust;
@@ -25,43 +24,39 @@ mod doctor;
 use std::fmt::Write;
 use std::path::Path;
 
+use skillfold_core::catalog::Changes;
+use skillfold_core::disclose::Listing;
 use skillfold_core::text::is_invisible;
 
+#[cfg(feature = "reports")]
+use crate::reports::Overlaps;
 use crate::skills::counters::Counters;
 
 pub use crate::answer::failure::Failure;
-pub use cache::{CachePartView, CacheView};
-pub use changes::ChangesView;
+pub use cache::CacheView;
 pub use check::{Check, CheckSummary, CheckedFile};
-pub use client_prompt::{ClientPrompt, ToolView};
-pub use composed::{Composed, Missing};
+pub use client_prompt::ClientPrompt;
+pub use composed::Composed;
 pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState};
-pub use evaluation::{
-    ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
-};
-pub use overlap::{CopiesView, CrowdedTriggerView, OverlapPair, OverlapView};
+pub use evaluation::{EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery};
 #[cfg(feature = "store")]
 pub use proposals::{
-    Audit, ChangedQueryView, EffectsView, History, ProposalList, ProposalView, Recommendation,
-    VersionRow,
+    Audit, EffectsView, History, ProposalList, ProposalView, Recommendation, VersionRow,
 };
 #[cfg(feature = "run")]
 pub use scripts::{
     AllowedList, AllowedRow, RunView, ScriptList, ScriptView, SkillToolView, UnusableScriptView,
 };
 pub use search::{FoundSkill, SearchView, SnippetText};
-pub use settings::{SettingProblem, SettingRow, SettingsView};
+pub use settings::{SettingProblem, SettingsView};
 pub use setup::{Setup, SetupFile};
 pub use skillfold_core::view::{
-    AnnouncedView, Any, Body, Bytes, DecisionView, DiagnosticView, FileEntry, FileFinding,
-    FileListing, FilePart, InstructionsView, ListingText, MatchedSkill, NearTrigger, PositionView,
-    Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, TurnView,
-    Unmatched, VERSION, Why,
+    Any, Body, Bytes, Decided, DecisionView, DiagnosticView, FileFinding, FileListing, FilePart,
+    InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList, SkillRecord, SkillView,
+    TriggersView, TurnView, Unmatched, VERSION, Why,
 };
-pub use stats::{
-    HookPrompts, HookTally, LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView,
-    TallyView,
-};
+#[cfg(feature = "reports")]
+pub use stats::{HookPrompts, StatsView};
 pub use tools::{AnswerBlock, AnswerView, ToolList};
 pub use trust::{Trusted, TrustedRow, TrustedSkillRow, TrustedSkillsView};
 
@@ -98,7 +93,7 @@ pub enum Document {
     /// What a model is told for a request.
     Prompt(Box<Prompt>),
     /// The listing that a conversation starts with.
-    Listing(ListingText),
+    Listing(Listing),
     /// What one turn of a conversation adds.
     Turn(Box<TurnView>),
     /// What a client's model gets from a server before any request.
@@ -112,14 +107,17 @@ pub enum Document {
     /// The results of trigger queries.
     Evaluation(EvaluationView),
     /// Skills that compete with each other.
-    Overlap(OverlapView),
+    #[cfg(feature = "reports")]
+    Overlap(Overlaps),
     /// The roots and skills that were found, with their status and problems.
     Doctor(Doctor),
     /// Activity counters since the skills were first discovered.
     Counters(Box<Counters>),
     /// The last prompts that the hook heard, and what it added.
+    #[cfg(feature = "reports")]
     HookPrompts(HookPrompts),
     /// How well skills are chosen over time.
+    #[cfg(feature = "reports")]
     Stats(StatsView),
     /// Every setting and its origin.
     Settings(SettingsView),
@@ -155,7 +153,7 @@ pub enum Document {
     /// The answer of a tool.
     Answer(AnswerView),
     /// What a refresh changed.
-    Changes(ChangesView),
+    Changes(Changes),
     /// A file that was written.
     Written(WrittenFile),
     /// A path.

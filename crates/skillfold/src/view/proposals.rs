@@ -6,8 +6,7 @@ use skillfold_store::{
     LogRecords, PendingProposal, Proposals, Record, SkillPath, SkillVersion, VersionCause,
 };
 
-use crate::improve::Effects;
-use crate::improve::TokenChange;
+use crate::improve::{ChangedQuery, Effects};
 use crate::json::Json;
 
 /// The proposals that wait for a decision.
@@ -104,7 +103,7 @@ pub struct EffectsView {
     /// The labelled requests that were run.
     pub queries: usize,
     /// Those with another outcome.
-    pub changed_queries: Vec<ChangedQueryView>,
+    pub changed_queries: Vec<ChangedQuery>,
     /// The suggested step of the version: `patch`, `minor` or `major`.
     pub step: String,
     /// The suggested version, if the skill has one now.
@@ -112,37 +111,16 @@ pub struct EffectsView {
     pub next_version: Option<String>,
 }
 
-/// A labelled request whose outcome a change turns round.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ChangedQueryView {
-    /// The request.
-    pub query: String,
-    /// Whether the skill should be chosen for it.
-    pub should_trigger: bool,
-    /// Whether the skill is chosen after the change.
-    pub is_chosen: bool,
-}
-
 impl EffectsView {
     /// Creates the view of effects.
     pub fn new(effects: &Effects) -> Self {
-        let pair = |change: TokenChange| [change.before, change.after];
-        let queries = effects.changed_queries.iter();
         Self {
             lines: effects.lines(),
             new_findings: DiagnosticView::all(&effects.new_findings),
-            description_tokens: pair(effects.description_tokens),
-            instruction_tokens: pair(effects.instruction_tokens),
+            description_tokens: effects.description_tokens,
+            instruction_tokens: effects.instruction_tokens,
             queries: effects.queries,
-            changed_queries: queries
-                .map(|query| ChangedQueryView {
-                    query: query.query.clone(),
-                    should_trigger: query.should_trigger,
-                    is_chosen: query.is_chosen,
-                })
-                .collect(),
+            changed_queries: effects.changed_queries.clone(),
             step: effects.bump.bump.to_string(),
             next_version: effects.next_version.clone(),
         }

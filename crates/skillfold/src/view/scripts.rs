@@ -191,7 +191,7 @@ impl AllowedList {
 }
 
 /// What a script or a tool of a skill did.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunView {
@@ -246,8 +246,7 @@ impl RunView {
             output: outcome.stdout_text().into_owned(),
             errors: outcome.stderr_text().into_owned(),
             seconds: Some(outcome.duration.as_secs_f64()),
-            title: String::new(),
-            metadata: Json::default(),
+            ..Self::default()
         }
     }
 
@@ -257,13 +256,10 @@ impl RunView {
             skill_id: skill_id.to_owned(),
             name: tool.to_owned(),
             result: if output.is_error { "failed" } else { "exited" }.to_owned(),
-            exit_code: None,
-            signal: None,
             output: output.output.clone(),
-            errors: String::new(),
-            seconds: None,
             title: output.title.clone(),
             metadata: Json(output.metadata.clone()),
+            ..Self::default()
         }
     }
 }

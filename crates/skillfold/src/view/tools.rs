@@ -3,7 +3,6 @@
 use crate::answer::{Block, ToolAnswer};
 use crate::json::Json;
 use crate::tools::ToolDefinition;
-use crate::view::client_prompt::ToolView;
 
 /// The tools that a model has for skills; none if it may see no skill.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -11,7 +10,7 @@ use crate::view::client_prompt::ToolView;
 #[non_exhaustive]
 pub struct ToolList {
     /// The tools.
-    pub tools: Vec<ToolView>,
+    pub tools: Vec<ToolDefinition>,
 }
 
 /// The answer of a tool.
@@ -36,7 +35,7 @@ pub struct AnswerView {
 }
 
 /// A part of an answer.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnswerBlock {
@@ -59,9 +58,7 @@ pub struct AnswerBlock {
 impl ToolList {
     /// Creates the view.
     pub fn new(tools: Vec<ToolDefinition>) -> Self {
-        Self {
-            tools: tools.into_iter().map(ToolView::new).collect(),
-        }
+        Self { tools }
     }
 }
 
@@ -85,29 +82,27 @@ impl AnswerView {
 
 impl AnswerBlock {
     fn new(block: &Block) -> Self {
-        let (r#type, text, uri, media_type, base64) = match block {
-            Block::Text(text) => ("text", Some(text.clone()), None, None, None),
-            Block::Image { media_type, base64 } => {
-                ("image", None, None, Some(*media_type), Some(base64.clone()))
-            }
+        let file = |r#type: &str, media_type: &str, base64: &str| Self {
+            r#type: r#type.to_owned(),
+            media_type: Some(media_type.to_owned()),
+            base64: Some(base64.to_owned()),
+            ..Self::default()
+        };
+        match block {
+            Block::Text(text) => Self {
+                r#type: "text".to_owned(),
+                text: Some(text.clone()),
+                ..Self::default()
+            },
+            Block::Image { media_type, base64 } => file("image", media_type, base64),
             Block::Resource {
                 uri,
                 media_type,
                 base64,
-            } => (
-                "resource",
-                None,
-                Some(uri.clone()),
-                Some(*media_type),
-                Some(base64.clone()),
-            ),
-        };
-        Self {
-            r#type: r#type.to_owned(),
-            text,
-            uri,
-            media_type: media_type.map(str::to_owned),
-            base64,
+            } => Self {
+                uri: Some(uri.clone()),
+                ..file("resource", media_type, base64)
+            },
         }
     }
 }

@@ -188,7 +188,7 @@ fn stats(input: &Path, request: &Value) -> StatsView {
         PeriodLength::Outcomes(every.try_into().unwrap())
     });
     StatsView::new(
-        &skillfold::reports::Stats::read(&*log, every).unwrap(),
+        skillfold::reports::Stats::read(&*log, every).unwrap(),
         every,
     )
 }

@@ -55,6 +55,10 @@ impl User {
         session.with_author(Author::named("claude-code"))
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the arguments are written at the call"
+    )]
     fn call(&self, tool: &str, arguments: serde_json::Value) -> String {
         let answer = self.session().call(tool, &arguments.to_string());
         let home = self.home.path().to_str().unwrap();

@@ -7,6 +7,7 @@
 
 mod attack;
 mod bind;
+#[cfg(feature = "reports")]
 mod conformance;
 mod counting;
 mod examples;
@@ -24,6 +25,7 @@ mod load;
 mod load_skill;
 mod meaning;
 mod model;
+#[cfg(feature = "reports")]
 mod overlap;
 #[cfg(feature = "store")]
 mod pins;
@@ -38,6 +40,7 @@ mod scripts;
 mod search_disk;
 mod settings;
 mod snapshots;
+#[cfg(feature = "reports")]
 mod stats;
 mod tools;
 #[cfg(feature = "store")]

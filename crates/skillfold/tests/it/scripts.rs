@@ -88,6 +88,10 @@ fn session(skills: &Skills) -> Session {
     skills.session(Policy::default(), ContextLifetime::History)
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the arguments are written at the call"
+)]
 fn call(session: &mut Session, tool: &str, arguments: Value) -> String {
     session.call(tool, &arguments.to_string()).text()
 }

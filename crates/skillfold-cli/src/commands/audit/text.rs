@@ -136,7 +136,9 @@ fn operation_text(
             with_reason(text, reason)
         }
         Operation::Trust { folder } => format!("trusted {}", display_path(folder)),
-        Operation::Distrust { folder } => format!("stopped trusting {}", display_path(folder)),
+        Operation::Distrust { folder } | Operation::DistrustSkill { folder } => {
+            format!("stopped trusting {}", display_path(folder))
+        }
         Operation::TrustSkills { folders, total } => {
             let shown: Vec<_> = folders.iter().map(|it| display_path(it)).collect();
             let more = match total.saturating_sub(folders.len()) {
@@ -145,7 +147,6 @@ fn operation_text(
             };
             format!("trusted {}{more}", shown.join(", "))
         }
-        Operation::DistrustSkill { folder } => format!("stopped trusting {}", display_path(folder)),
         Operation::Allow {
             folder,
             granted,

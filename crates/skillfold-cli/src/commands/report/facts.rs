@@ -210,7 +210,7 @@ fn request_costs(skills: &Skills, policy: &Policy) -> (Vec<RequestCost>, u64) {
     let cost = |request| {
         let turn = TurnView::new(policy, &first.clone().turn(request));
         let with = |outcomes: &[&str]| {
-            let decisions = turn.decisions.iter();
+            let decisions = turn.decided.decisions.iter();
             let wanted = decisions.filter(|decision| outcomes.contains(&&*decision.outcome));
             wanted.map(|decision| decision.id.clone()).collect()
         };

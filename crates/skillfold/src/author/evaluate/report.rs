@@ -178,28 +178,32 @@ impl EvaluatedSkill {
 }
 
 /// The confusion matrix of a skill's queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct QueryCounts {
-    /// Queries that should trigger the skill and did.
+    /// Queries that should start the skill and did.
     pub true_positives: usize,
-    /// Queries that should trigger it and did not.
+    /// Queries that should start the skill and did not.
     pub false_negatives: usize,
-    /// Queries that should not trigger it and did.
+    /// Queries that should not start the skill and did.
     pub false_positives: usize,
-    /// Queries that should not trigger it and did not.
+    /// Queries that should not start the skill and did not.
     pub true_negatives: usize,
 }
 
-/// A pair of skills of which one was given although the other was expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Two skills of which one was given instead of the other.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "ConfusedPair")]
 #[non_exhaustive]
 pub struct Confusion {
     /// The id of the skill that was expected and not given.
+    #[serde(rename = "meant")]
     pub expected: Box<str>,
-    /// The id of the skill that was given instead.
+    /// The id of the skill that was given.
     pub given: Box<str>,
-    /// How many queries confused them.
+    /// The number of queries that confused them.
     pub queries: usize,
     /// The first of those queries.
     pub example: Box<str>,

@@ -3,6 +3,7 @@
 //! Most pairs of skills have nothing to do with each other, so the pairs with similar words are picked first. Search then
 //! says of each of these whether a request for one finds the other.
 
+mod report;
 mod similarity;
 
 use std::cmp::Reverse;
@@ -18,6 +19,8 @@ use skillfold_core::{Error, Manifest};
 use crate::reports::overlap::similarity::WordVectors;
 use crate::search_index::{RankedId, SnapshotIndex};
 use crate::skills::Skills;
+
+pub use report::{CrowdedTrigger, Overlap, Overlaps, Rival, SkillCopies};
 
 /// The similar skills of each skill that are looked at.
 const NEAREST: usize = 5;
@@ -45,89 +48,6 @@ const MIN_TIED_WORDS: usize = 2;
 const MAX_WORDS: usize = 6;
 /// Maximum characters of a shared word; longer ones are sentences of a script without spaces.
 const MAX_WORD_CHARS: usize = 24;
-
-/// Skills that compete with each other.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Overlaps {
-    /// The pairs that compete, worst first.
-    pub pairs: Vec<Overlap>,
-    /// Skills that say the same about themselves, the largest groups first. In `pairs` one skill stands for its group.
-    pub copies: Vec<SkillCopies>,
-    /// Triggers of so many skills that their pairs are not listed, the most frequent first.
-    pub crowded: Vec<CrowdedTrigger>,
-    /// How many pairs compete, of which `pairs` has the worst.
-    pub competing: usize,
-    /// How many groups of copies there are, of which `copies` has the largest.
-    pub copy_groups: usize,
-    /// How many skills were compared.
-    pub compared: usize,
-    /// How many pairs with similar words were not looked at because there are more than 500.
-    pub unasked: usize,
-}
-
-/// Two skills that compete.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Overlap {
-    /// Their ids.
-    pub ids: [Box<str>; 2],
-    /// How similar their names, descriptions, tags and triggers are, from 0 to 1.
-    pub similarity: f32,
-    /// The words that make them similar, as the first skill spells them.
-    pub words: Vec<String>,
-    /// The triggers that both have, in lower case.
-    pub triggers: Vec<String>,
-    /// Where a request in the words of the first skill ranks the second, and the other way round.
-    pub rivals: [Rival; 2],
-    /// The sentence of each description that shows it; `None` if the other skill is behind.
-    pub requests: [Option<String>; 2],
-    /// Whether a request of `words` alone finds one of them first and the other nearly as likely.
-    pub is_tied: bool,
-}
-
-/// Where search ranks another skill for a request in a skill's own words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Rival {
-    /// Well below the skill, or not as a possible answer.
-    Behind,
-    /// Below it, and at least half as likely.
-    Close,
-    /// Above it.
-    Ahead,
-}
-
-/// Skills with the same description and triggers.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SkillCopies {
-    /// Their ids, in order.
-    pub ids: Vec<Box<str>>,
-    /// Whether their instructions are the same too.
-    pub same_instructions: bool,
-}
-
-/// A trigger of many skills.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct CrowdedTrigger {
-    /// The trigger, in lower case.
-    pub trigger: String,
-    /// How many skills have it.
-    pub skills: usize,
-}
-
-impl Rival {
-    /// Returns the rank as a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Behind => "behind",
-            Self::Close => "close",
-            Self::Ahead => "ahead",
-        }
-    }
-}
 
 impl Overlap {
     /// Orders pairs by what a request gets wrong: one that finds the other skill first is worse than a close one.

@@ -20,7 +20,9 @@ const MAX_TIME_MS: u64 = 253_402_300_799_999;
 pub(super) const UNKNOWN_SIGNAL: &str = "unknown";
 
 /// Counts of the lines of a log. Everything that was skipped is in one of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "LogCountsView")]
 #[non_exhaustive]
 pub struct LogCounts {
     /// Lines that are not blank.
@@ -29,15 +31,18 @@ pub struct LogCounts {
     pub other: u64,
     /// Lines that are not a JSON object, or events with missing or invalid fields.
     pub broken: u64,
-    /// The line number of the first broken line.
+    /// The line number of the first broken line, starting at 1; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_broken: Option<u64>,
     /// Lines above 1 MiB, which are skipped.
     pub too_long: u64,
-    /// Outcomes counted only in the totals because there are more than 10,000 skills.
+    /// Outcomes not counted per skill, because there are more than 10,000 skills.
+    #[serde(rename = "of_more_skills")]
     pub uncounted_skills: u64,
-    /// Requests and outcomes counted only in the totals because there are more than 10,000 periods.
+    /// Requests and outcomes not counted per period, because there are more than 10,000 periods.
+    #[serde(rename = "of_more_periods")]
     pub uncounted_periods: u64,
-    /// Whether the log is longer than the 4 GiB that are read.
+    /// Whether reading stopped at the limit of 4 GiB.
     pub is_cut: bool,
 }
 

@@ -15,6 +15,8 @@ use skillfold_core::disclose::Feedback;
 
 use line::{HookOutcome, LogEntry, LogEvent, LogLines};
 use period::Periods;
+#[cfg(any(test, feature = "schema"))]
+use tally::TallyCounts;
 
 pub use line::LogCounts;
 pub use period::{PeriodLength, StatsPeriod};
@@ -42,46 +44,59 @@ const MAX_SIGNALS: usize = 32;
 /// assert_eq!((stats.lines.read, stats.lines.broken), (4, 1));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
-    /// The statistics per period.
+    /// The periods in order; a period without entries is left out.
     pub periods: Vec<StatsPeriod>,
-    /// The statistics per skill, those with the most wrong outcomes first.
+    /// The outcomes per skill, those with the most wrong outcomes (unused or missed) first.
     pub skills: Vec<SkillStats>,
-    /// The statistics per signal by which skills were chosen: `trigger`, `mention`, `model` and so on. A missing or
-    /// invalid signal is `unknown`.
+    /// The outcomes per signal by which skills were chosen, most frequent first.
+    #[serde(rename = "ways")]
     pub signals: Vec<SignalStats>,
     /// What the hook did with each skill, the most frequent first.
     pub hook: Vec<HookStats>,
     /// The totals.
     pub all: Tally,
-    /// Which lines were read and skipped.
+    /// How many lines were read and skipped.
     pub lines: LogCounts,
 }
 
 /// The outcomes of one skill.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "SkillTally")]
 #[non_exhaustive]
 pub struct SkillStats {
     /// The skill's id.
     pub id: Box<str>,
-    /// Its outcomes; requests are not counted here.
+    /// The counts.
+    #[serde(flatten, serialize_with = "tally::without_turns")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "TallyCounts"))]
     pub tally: Tally,
 }
 
-/// The outcomes of the skills that one signal selected.
-#[derive(Clone, Debug, Default)]
+/// The outcomes of the skills that one signal chose.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "SignalTally")]
 #[non_exhaustive]
 pub struct SignalStats {
-    /// The name of the signal.
+    /// The signal: `mention`, `phrase`, `trigger`, `search`, `model` (it asked for the skill), `agent` (in its prompt),
+    /// `listing`, `unknown`, or a word from a newer version.
+    #[serde(rename = "by")]
     pub signal: Box<str>,
-    /// The outcomes of its skills; requests are not counted here.
+    /// The counts.
+    #[serde(flatten, serialize_with = "tally::without_turns")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "TallyCounts"))]
     pub tally: Tally,
 }
 
 /// What the hook did with one skill.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "HookTally")]
 #[non_exhaustive]
 pub struct HookStats {
     /// The skill's id.
@@ -94,14 +109,11 @@ pub struct HookStats {
     pub named: u64,
     /// How often the model loaded it after a line suggested it.
     pub loaded: u64,
+    /// How often the model did not load it although a line suggested it.
+    pub ignored: u64,
 }
 
 impl HookStats {
-    /// Returns how often the model did not load it although a line suggested it.
-    pub const fn ignored(&self) -> u64 {
-        self.suggested.saturating_sub(self.loaded)
-    }
-
     const fn total(&self) -> u64 {
         self.given
             .saturating_add(self.suggested)
@@ -192,7 +204,13 @@ impl StatsBuilder {
             .collect();
         signals.sort_by_key(|signal| Reverse(signal.tally.outcomes()));
         let hook = self.hook.into_iter();
-        let mut hook: Vec<_> = hook.map(|(id, stats)| HookStats { id, ..stats }).collect();
+        let mut hook: Vec<_> = hook
+            .map(|(id, stats)| HookStats {
+                id,
+                ignored: stats.suggested.saturating_sub(stats.loaded),
+                ..stats
+            })
+            .collect();
         hook.sort_by_key(|skill| Reverse(skill.total()));
         Stats {
             periods,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use serde::Serializer;
 use skillfold_core::text::utc_ms;
 
 use crate::reports::stats::tally::Tally;
@@ -24,14 +25,21 @@ pub enum PeriodLength {
 }
 
 /// The statistics of one period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(rename = "StatsPeriodView")]
 #[non_exhaustive]
 pub struct StatsPeriod {
-    /// The time of its earliest line, in milliseconds since 1970.
+    /// The time of its earliest line, in UTC as RFC 3339.
+    #[serde(rename = "from", serialize_with = "as_utc")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub from_ms: u64,
-    /// The time of its latest line, in milliseconds since 1970.
+    /// The time of its latest line, in UTC as RFC 3339.
+    #[serde(rename = "to", serialize_with = "as_utc")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub to_ms: u64,
-    /// Its counts.
+    /// The counts.
+    #[serde(flatten)]
     pub tally: Tally,
 }
 
@@ -45,6 +53,14 @@ impl StatsPeriod {
     pub fn to(&self) -> String {
         utc_ms(self.to_ms)
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes fields by reference"
+)]
+fn as_utc<S: Serializer>(time_ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&utc_ms(*time_ms))
 }
 
 /// Accumulates the periods while a log is read.
