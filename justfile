@@ -167,8 +167,8 @@ picture:
 crashes:
     bash .ci/deep crashes
 
-# Probes and a thousand hostile runs against the box, and what it costs to start a script in it
-box:
+# Probes and a thousand hostile runs against the sandbox, and what it costs to start a script in it
+sandbox:
     BOX_RUNS=1000 cargo nextest run --workspace --no-capture -E 'package(skillfold-run)'
     cargo run --release -p skillfold-bench -- run
 

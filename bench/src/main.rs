@@ -72,7 +72,7 @@ enum Question {
     Pipeline(pipeline::Arguments),
     /// Change watched files, and measure how soon it is seen and what it costs
     Reload(reload::Arguments),
-    /// Run a trivial script in the box, compared with starting it bare
+    /// Run a trivial script in the sandbox, compared with starting it bare
     Run(run::Arguments),
     /// Search skills for labelled requests: how often the right one comes first, and how long a request takes
     Search(search::Arguments),

@@ -1,4 +1,4 @@
-//! Time from start to result of a trivial script in the box, compared with starting the same script bare, and of a call of a
+//! Time from start to result of a trivial script in the sandbox, compared with starting the same script bare, and of a call of a
 //! tool in a language host.
 
 use std::error::Error;
@@ -16,13 +16,13 @@ use crate::run_hosts;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Runs of each script, bare and in the box, alternating
+    /// Runs of each script, bare and in the sandbox, alternating
     #[arg(long, default_value_t = 201)]
     runs: usize,
-    /// Fail if the box takes more than this many times as long, and more than `--more-ms` longer
+    /// Fail if the sandbox takes more than this many times as long, and more than `--more-ms` longer
     #[arg(long)]
     at_most: Option<f64>,
-    /// Milliseconds that the box may always take longer
+    /// Milliseconds that the sandbox may always take longer
     #[arg(long, default_value_t = 15.0)]
     more_ms: f64,
     /// Fail if a call of a running language host takes more milliseconds
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let is_whole = layers().is_whole();
     let first_ms = started.elapsed().as_secs_f64() * 1000.0;
     if !is_whole {
-        return Err(format!("the box is not whole here: {:?}", layers()).into());
+        return Err(format!("the sandbox is not whole here: {:?}", layers()).into());
     }
     let mut figures = serde_json::Map::new();
     let mut failures = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         let is_slow = arguments.at_most.is_some_and(|most| boxed > bare * most);
         if is_slow && boxed - bare > arguments.more_ms {
             failures.push(format!(
-                "`{name}` takes {boxed:.1} ms in the box and {bare:.1} ms bare"
+                "`{name}` takes {boxed:.1} ms in the sandbox and {bare:.1} ms bare"
             ));
         }
         figures.insert(name.to_owned(), measured.figures());

@@ -7,7 +7,7 @@
    pipe, no process without a terminal.
 2. A person looks at what the skill would run, at a terminal, and allows it. The same server runs it then, and announces
    the skill's tools once the skill is loaded.
-3. A script in the box does not reach what was allowed and decided: it cannot start the command, and cannot read or write the
+3. A script in the sandbox does not reach what was allowed and decided: it cannot start the command, and cannot read or write the
    list, the log and the settings.
 4. A change of the skill ends it.
 5. A client asks in the person's place only after a person let clients ask, at a terminal. A call that a client cancels ends.
@@ -132,12 +132,12 @@ def use(server: Server, check: Checks) -> None:
 
 
 def attack(world: World, server: Server, check: Checks) -> None:
-    """What runs in the box decides nothing."""
+    """What runs in the sandbox decides nothing."""
     log = world.home / ".local/share/skillfold/audit.jsonl"
     before = log.read_bytes()
     arguments = [str(world.bin / "skillfold"), str(world.home)]
     worked = server.call("run_skill_script", skill_id="report", script="scripts/attack.py", arguments=arguments)
-    check("a script in the box decides nothing", worked == "[]\n", worked)
+    check("a script in the sandbox decides nothing", worked == "[]\n", worked)
     check("and leaves no trace in the log", log.read_bytes() == before)
 
 

@@ -41,7 +41,7 @@ const NOT_ALLOWED: &str = "Its scripts are not allowed to run, or it changed sin
 const WITH_PASSPHRASE: &str = "The settings require a passphrase for scripts, which skillkit's interface does not check; run it with \
                                `skillfold.Skills.run`";
 
-/// Runs a script of a skill's folder in the sandbox, with nothing granted, if the user has allowed exactly this content:
+/// Runs a skill's script's folder in the sandbox, with nothing granted, if the user has allowed exactly this content:
 /// `skillfold.compat.skillkit`.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python passes a path")]
@@ -73,7 +73,7 @@ pub(crate) fn run_script(
         }
         let path: ResourcePath = script
             .parse()
-            .map_err(|_| invalid(script, "It is no path inside the skill"))?;
+            .map_err(|_| invalid(script, "It is not a path inside the skill"))?;
         let time = Duration::try_from_secs_f64(seconds)
             .map_err(|error| invalid("timeout", &error.to_string()))?;
         let limits = RunLimits::default()
@@ -177,7 +177,7 @@ impl Runner {
             let skill = self.skills.runnable(id)?;
             let path: ResourcePath = script
                 .parse()
-                .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+                .map_err(|_| Error::invalid(script, "It is not a path inside the skill"))?;
             let options = skill.options().clone().with_cancel(cancel.0.clone());
             let run = skill.run(&path)?.with_arguments(arguments);
             let outcome = run.with_options(options).with_input(input).run()?;

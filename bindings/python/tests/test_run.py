@@ -20,7 +20,7 @@ from skillfold import RefusedError, RunArgumentsError, RunError, SkillfoldError,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
 
 TOOLS = """{"tools": [{"name": "count", "description": "Counts letters.", "script": "scripts/count.py",
  "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]}"""
@@ -79,7 +79,7 @@ def test_tools_are_called_with_checked_arguments(skills: Skills) -> None:
 
 def test_every_failure_of_a_run_is_a_run_error() -> None:
     view = {"error": "a_code_of_tomorrow", "message": "m", "hint": ""}
-    for code in ("box_unavailable", "timeout", "cancelled", "failed_to_start", "unreadable", "a_code_of_tomorrow"):
+    for code in ("sandbox_unavailable", "timeout", "cancelled", "failed_to_start", "unreadable", "a_code_of_tomorrow"):
         error = errors.from_run(json.dumps({**view, "error": code}))
         assert isinstance(error, RunError), code
     assert isinstance(errors.from_run(json.dumps({**view, "error": "timeout"})), TimeoutError)

@@ -129,7 +129,7 @@ impl UnmatchedReason {
             Self::Disabled => "it is disabled",
             Self::Incompatible => "it needs another version of a program",
             Self::Shadowed => "another skill has its name",
-            Self::PersonOnly => "only a person may start it",
+            Self::PersonOnly => "only the user may start it",
             Self::NotVisible => "this conversation may not see it",
             Self::Mode => "the mode `catalog` gives no instructions unasked",
             Self::NoTriggers => "it has no triggers",

@@ -15,7 +15,8 @@
 //! # let source = MemorySource::new([("greet/SKILL.md", file)]);
 //! let environment = Environment::new("/nowhere").home(folder.path());
 //! let hook = Hook::new(Conversations::of_user(&environment));
-//! let skills = || Host::new(environment.clone()).bundled("built in", source.clone()).discover();
+//! let host = Host::new(environment.clone()).bundled("built in", source);
+//! let skills = || Ok::<_, skillfold::Error>(host.clone().discover()?.skills);
 //!
 //! let event = br#"{"hook_event_name": "UserPromptSubmit", "session_id": "1", "prompt": "Say bonjour to Alice"}"#;
 //! let event = HookEvent::parse(event, None, &environment).ok_or("not an event")?;

@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The files of a skill in memory. A run gets these bytes, whatever happens to the folder meanwhile.
 ///
-/// Files that start with `#!` or are ELF programs are executable in the box; the modes on disk do not matter, since the
+/// Files that start with `#!` or are ELF programs are executable in the sandbox; the modes on disk do not matter, since the
 /// digest that was approved does not cover them.
 ///
 /// ```
@@ -109,7 +109,7 @@ impl SkillCopy {
         &self.skipped
     }
 
-    /// Returns every file with its bytes and whether it is executable in the box.
+    /// Returns every file with its bytes and whether it is executable in the sandbox.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&ResourcePath, &[u8], Executable)> {
         self.files.iter().map(|(path, bytes)| {
             let executable = if bytes.starts_with(b"#!") || bytes.starts_with(b"\x7fELF") {
@@ -154,7 +154,7 @@ impl fmt::Debug for SkillCopy {
     }
 }
 
-/// Whether a file can be executed in the box.
+/// Whether a file can be executed in the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Executable {
     Yes,

@@ -33,7 +33,7 @@ pub enum RunErrorKind {
     InterpreterMissing,
     /// The skill has no such file, or no program is known that runs it.
     NotAScript,
-    /// The system lacks a layer of the box.
+    /// The system lacks a layer of the sandbox.
     BoxUnavailable,
     /// A permission cannot be granted.
     NotPermitted,
@@ -58,7 +58,7 @@ pub enum RunErrorKind {
 }
 
 impl RunErrorKind {
-    /// Returns the code, such as `box_unavailable`.
+    /// Returns the code, such as `sandbox_unavailable`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::TooManyArguments => "too_many_arguments",
@@ -66,7 +66,7 @@ impl RunErrorKind {
             Self::InputTooLarge => "input_too_large",
             Self::InterpreterMissing => "interpreter_missing",
             Self::NotAScript => "not_a_script",
-            Self::BoxUnavailable => "box_unavailable",
+            Self::BoxUnavailable => "sandbox_unavailable",
             Self::NotPermitted => "not_permitted",
             Self::FailedToStart => "failed_to_start",
             Self::InvalidDependencies => "invalid_dependencies",
@@ -94,12 +94,12 @@ impl RunError {
         }
     }
 
-    pub(crate) fn box_unavailable(state: &LayerState) -> Self {
+    pub(crate) fn sandbox_unavailable(state: &LayerState) -> Self {
         let layer = state.layer;
         let why = state.missing.as_deref().unwrap_or("unknown");
-        let message = format!("The box has no layer `{layer}` on this system: {why}");
+        let message = format!("The sandbox has no layer `{layer}` on this system: {why}");
         let hint = format!(
-            "Enable it, run on a system that has it, or accept by name that `{layer}` is missing"
+            "Enable it, run on a system that has it, or name `{layer}` in the setting `sandbox_without` to run with weaker isolation"
         );
         Self {
             layer: Some(layer),
@@ -128,7 +128,7 @@ impl RunError {
         self.kind
     }
 
-    /// Returns the code, such as `box_unavailable`, stable across releases.
+    /// Returns the code, such as `sandbox_unavailable`, stable across releases.
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
@@ -146,7 +146,7 @@ impl RunError {
         }
     }
 
-    /// Returns the missing layer of the box, if that is the reason.
+    /// Returns the missing layer of the sandbox, if that is the reason.
     pub fn layer(&self) -> Option<Layer> {
         self.layer
     }

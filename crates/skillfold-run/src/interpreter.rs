@@ -21,7 +21,7 @@ const BY_EXTENSION: &[(&[&str], &[&[&str]])] = &[
 
 const PYTHON: &[&[&str]] = &[&["python3"], &["python"]];
 
-/// Deno asks for permissions by default; the box is what limits it here.
+/// Deno asks for permissions by default; the sandbox is what limits it here.
 pub(crate) const DENO: &[&str] = &["deno", "run", "--allow-all", "--no-prompt"];
 
 /// Programs that choose what to do by the name they are called with.
@@ -184,10 +184,10 @@ pub(crate) fn find(
         .map(|interpreter| format!("`{}`", interpreter.program))
         .collect();
     let message = format!(
-        "No program is installed that runs `{script}`: {}",
+        "No interpreter is installed for `{script}`: {}",
         names.join(", ")
     );
-    let hint = "Install one of them in a folder of the search path";
+    let hint = "Install one, or add its folder to PATH";
     Err(RunError::new(
         RunErrorKind::InterpreterMissing,
         message,
@@ -196,7 +196,7 @@ pub(crate) fn find(
 }
 
 /// Returns the real path of a program in a folder, if it is one. A wrapper that is itself a script, as version managers
-/// install, needs files that the box does not have, so it is passed over.
+/// install, needs files that the sandbox does not have, so it is passed over.
 #[expect(
     clippy::disallowed_methods,
     reason = "the path of an installed program, not of a skill"

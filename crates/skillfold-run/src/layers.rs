@@ -1,8 +1,8 @@
-//! The layers of the box, and which of them a system has.
+//! The layers of the sandbox, and which of them a system has.
 
 use std::fmt;
 
-/// A layer of the box. Each one holds by itself, so a fault in one does not open the box.
+/// A layer of the sandbox. Each one holds by itself, so a fault in one does not open the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Layer {
@@ -66,7 +66,7 @@ pub struct LayerState {
     pub missing: Option<Box<str>>,
 }
 
-/// Which layers of the box this system has.
+/// Which layers of the sandbox this system has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoxReport {

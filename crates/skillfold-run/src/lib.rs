@@ -1,8 +1,8 @@
-//! Runs the scripts of skills, in a box.
+//! Runs the scripts of skills, in a sandbox.
 //!
-//! The box has no network, no files but the skill (read-only), a scratch folder and the system's programs, no environment
+//! The sandbox has no network, no files but the skill (read-only), a scratch folder and the system's programs, no environment
 //! of the host, and limits of time, output, memory and processes. What is run is a [`SkillCopy`]: the bytes that were looked
-//! at, whatever happens to the folder meanwhile. Where a layer of the box is missing, the run is refused and the error names
+//! at, whatever happens to the folder meanwhile. Where a layer of the sandbox is missing, the run is refused and the error names
 //! the layer, unless the host [accepts](Accept) that.
 //!
 //! ```no_run

@@ -48,7 +48,7 @@ impl RunOptions {
         self
     }
 
-    /// Sets the layers of the box that may be missing.
+    /// Sets the layers of the sandbox that may be missing.
     #[must_use]
     pub fn with_accepted(mut self, accept: Accept) -> Self {
         self.accept = accept;

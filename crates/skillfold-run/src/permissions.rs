@@ -9,7 +9,7 @@ use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
 use crate::protected::Protected;
 
-/// Variables that the box sets itself, or that change how programs are loaded.
+/// Variables that the sandbox sets itself, or that change how programs are loaded.
 const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
 
 /// Prefixes of variables that change how programs are loaded.
@@ -19,7 +19,7 @@ const RESERVED_PREFIXES: [&str; 3] = ["LD_", "DYLD_", "GLIBC_"];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Network {
-    /// No sockets but pairs within the box.
+    /// No sockets but pairs within the sandbox.
     #[default]
     None,
     /// The network of the host, its loopback included.
@@ -231,13 +231,14 @@ impl Permissions {
                     .iter()
                     .any(|prefix| name.starts_with(prefix))
             {
-                let hint = "The box sets it, or it changes how programs are loaded; leave it out";
+                let hint =
+                    "The sandbox sets it, or it changes how programs are loaded; leave it out";
                 return refused(format!("Variable cannot be granted: `{name}`"), hint);
             }
         }
         for path in self.read.iter().chain(&self.write) {
             if !is_grantable(path) {
-                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none that the box has itself, such as `/proc`, `/dev` or `/skill`";
+                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none that the sandbox has itself, such as `/proc`, `/dev` or `/skill`";
                 return refused(
                     format!("Path cannot be granted: `{}`", path.display()),
                     hint,
@@ -250,7 +251,7 @@ impl Permissions {
             let (path, real) = (path.as_path(), real.as_path());
             if self.real.get(path).is_some_and(|known| known != real) || !is_grantable(real) {
                 let (path, real) = (path.display(), real.display());
-                let message = format!("Granted path leads elsewhere now: `{path}` is `{real}`");
+                let message = format!("Granted path now leads elsewhere: `{path}` is `{real}`");
                 let hint = "Find out who made the link; if it is right, allow the skill again";
                 return refused(message, hint);
             }

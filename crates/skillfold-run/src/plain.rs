@@ -24,8 +24,7 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
         RunError::failed_to_start(message, error)
     };
     if is_root() {
-        let message =
-            "Root cannot run scripts without the layer `namespaces`, whatever is accepted";
+        let message = "Root cannot run scripts without the layer `namespaces`";
         let hint =
             "Run as an ordinary user: the other layers do not protect the modes of root's files";
         return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));

@@ -17,12 +17,12 @@ use crate::running::Running;
 use crate::scripts::script;
 use crate::supervise::{Observer, Outcome, Stream, Supervision};
 
-/// Returns which layers of the box this system has. The first call tries them.
+/// Returns which layers of the sandbox this system has. The first call tries them.
 pub fn layers() -> BoxReport {
     #[cfg(target_os = "linux")]
     return crate::linux::report::report().clone();
     #[cfg(not(target_os = "linux"))]
-    BoxReport::new(|_| Some("it exists on Linux alone".to_owned()))
+    BoxReport::new(|_| Some("it exists only on Linux".to_owned()))
 }
 
 /// A script and everything it is run with.
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         let interpreter = interpreter::find(&candidates, &self.options.search, self.script)?;
         let report = layers();
         if let Some(state) = report.refusal(&self.options.accept) {
-            return Err(RunError::box_unavailable(state));
+            return Err(RunError::sandbox_unavailable(state));
         }
         let request = Request {
             copy: self.copy,
@@ -181,13 +181,13 @@ impl<'a> Run<'a> {
                 "Script got {count} arguments, the limit is {}",
                 limits.arguments
             );
-            let hint = "Give fewer, or give them on standard input";
+            let hint = "Give fewer, or pass them on stdin";
             return refused(RunErrorKind::TooManyArguments, message, hint);
         }
         if bytes > limits.argument_bytes {
             let max = limits.argument_bytes;
             let message = format!("Arguments of the script have {bytes} bytes, the limit is {max}");
-            let hint = "Give shorter ones, or give them on standard input";
+            let hint = "Give shorter ones, or pass them on stdin";
             return refused(RunErrorKind::ArgumentsTooLong, message, hint);
         }
         if input > limits.input_bytes {
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
             .any(|argument| argument.contains('\0'))
         {
             let message = "An argument of the script has a NUL character".to_owned();
-            let hint = "Give it on standard input";
+            let hint = "Pass it on stdin";
             return refused(RunErrorKind::NotPermitted, message, hint);
         }
         Ok(())

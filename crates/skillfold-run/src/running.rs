@@ -1,4 +1,4 @@
-//! A long-lived process in the box.
+//! A long-lived process in the sandbox.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::process::{Control, ExitStatus, Process};
 
-/// A process in the box that the host talks to over pipes. Dropping it ends the process and everything it started.
+/// A process in the sandbox that the host talks to over pipes. Dropping it ends the process and everything it started.
 #[derive(Debug)]
 pub struct Running {
     process: Process,

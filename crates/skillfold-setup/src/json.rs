@@ -214,7 +214,7 @@ fn only<'a, 't>(
     let first = found.next();
     match found.next() {
         Some(second) => {
-            let why = format!("Key {} is there twice", quoted(key));
+            let why = format!("Key {} appears twice", quoted(key));
             Err(SyntaxFault::new(second.start(), why))
         }
         None => Ok(first),

@@ -293,7 +293,7 @@ impl SetupPlan {
         let is_mixed = |item: &Value| is_our_hook(item) && has_other_hook(item);
         if hook_items(value, event).iter().any(is_mixed) {
             let why = format!(
-                "under `{event}` our hook is in one group with another one; take it out by hand"
+                "under `{event}` our hook is in one group with another one; remove it by hand"
             );
             return Err(Error::invalid(self.file.to_string_lossy(), why));
         }
@@ -419,7 +419,7 @@ impl SetupPlan {
     }
 
     fn unsafe_edit(&self) -> Error {
-        let why = "it cannot be changed without changing more; change it by hand";
+        let why = "this entry can't be edited without touching others; edit it by hand";
         Error::invalid(self.file.to_string_lossy(), why)
     }
 }

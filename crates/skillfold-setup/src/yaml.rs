@@ -294,7 +294,7 @@ impl YamlNode {
         let first = found.next();
         match found.next() {
             Some((second, _)) => {
-                let why = format!("Key {} is there twice", quoted(name));
+                let why = format!("Key {} appears twice", quoted(name));
                 Err(SyntaxFault::new(second.span.start, why))
             }
             None => Ok(first.cloned()),

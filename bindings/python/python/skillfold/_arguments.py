@@ -119,7 +119,7 @@ def named_embedder(embedder: Any) -> tuple[str, Embed, EmbedQuery | None]:  # no
     query: EmbedQuery | None = getattr(embedder, "embed_query", None)
     named: object = getattr(embedder, "id", None)
     if isinstance(named, str) and callable(function):
-        return named, function, query
+        return named, cast("Embed", function), query
     if isinstance(embedder, types.FunctionType) and embedder.__name__ != "<lambda>":
         return f"{embedder.__module__}.{embedder.__qualname__}", function, query
     message = "Name the embedder's model: pass `embedder=(name, callable)`, or give the callable an attribute `id`"

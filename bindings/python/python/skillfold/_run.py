@@ -55,7 +55,7 @@ class Running:
         arguments: Sequence[str] = (),
         input: str | bytes = b"",  # noqa: A002
     ) -> views.Run:
-        """Run a script of a skill in the box, and return how it ended and what it wrote.
+        """Run a skill's script in the sandbox, and return how it ended and what it wrote.
 
         It raises `RefusedError` if the skill is not allowed, or has changed since (`Reviewer.allow` allows it), and
         `RunError` if it cannot start. Ctrl-C ends the script.
@@ -88,7 +88,7 @@ class Running:
         return await until_cancelled(cancel, self._run, skill_id, script, arguments, input, cancel)
 
     def call_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
-        """Call a tool of a skill's toolset in the box, and return its answer. A call that fails raises `RunError`."""
+        """Call a skill's tool's toolset in the sandbox, and return its answer. A call that fails raises `RunError`."""
         return self._call_tool(skill_id, tool, arguments, _skillfold.Cancel())
 
     def _call_tool(

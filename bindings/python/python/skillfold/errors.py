@@ -136,7 +136,7 @@ class RunError(SkillfoldError):
 class SandboxUnavailableError(RunError):
     """The system lacks a layer of the sandbox."""
 
-    codes = ("box_unavailable",)
+    codes = ("sandbox_unavailable",)
 
 
 class RunArgumentsError(RunError, ValueError):

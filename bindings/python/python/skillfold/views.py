@@ -577,7 +577,7 @@ class Failure(View):
     """The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
     reserved for kinds that have no word yet.
 
-    A script or tool that did not run has the code of the run, such as `box_unavailable` or
+    A script or tool that did not run has the code of the run, such as `sandbox_unavailable` or
     `interpreter_missing`.
     """
     hint: str

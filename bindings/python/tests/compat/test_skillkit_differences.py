@@ -414,7 +414,7 @@ def test_no_script_runs_where_a_passphrase_is_required(
         manager(ours, tmp_path).execute_skill_script("pdf", "fill", {})
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
 def test_scripts_run_in_a_box_with_arguments_as_they_are(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
     allow(tmp_path)
@@ -438,7 +438,7 @@ def run_script(module: Any, folder: Path, write: Write, text: str, **limits: int
     return module.ScriptExecutor(**limits).execute(Path("scripts/fill.py"), {}, skill.base_directory, skill.metadata)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
 def test_script_that_fails_or_runs_too_long_is_a_result(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     for module in (theirs, ours):
         failed = run_script(module, tmp_path, write, "import sys; sys.exit('no form')\n")
@@ -449,7 +449,7 @@ def test_script_that_fails_or_runs_too_long_is_a_result(theirs: Any, ours: Any, 
         assert (killed.exit_code, killed.signal, killed.signal_number) == (-11, "SIGSEGV", 11)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the box is for Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
 def test_script_has_nothing_of_the_host(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret", encoding="utf-8")

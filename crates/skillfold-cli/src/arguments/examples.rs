@@ -3,5 +3,5 @@
 /// Returns what stands below the help of a command: its examples, a line each.
 pub(super) fn examples(lines: &[&str]) -> String {
     let lines = lines.join("\n  ");
-    format!("Examples:\n  {lines}\n\nOptions of all commands, such as --json: `skillfold --help`")
+    format!("Examples:\n  {lines}\n\nGlobal options, such as --json: `skillfold --help`")
 }

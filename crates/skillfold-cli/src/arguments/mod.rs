@@ -156,7 +156,7 @@ pub(crate) enum Command {
         "skillfold read pdf data.csv --range ..4096",
     ]))]
     Read(Read),
-    /// Print what a model gets for a request, and how many tokens it takes
+    /// Print what a model gets for a request, with its token count
     #[command(after_help = examples(&[
         "skillfold prompt \"Fill in the tax form\"",
         "skillfold prompt --client claude-code",
@@ -165,7 +165,7 @@ pub(crate) enum Command {
     /// Print the system prompt of an agent defined in the settings
     #[command(after_help = examples(&["skillfold compose builder --prompt prompt.md"]))]
     Compose(Compose),
-    /// Explain which skills a request selects, and why others don't match
+    /// Explain which skills a request selects, and why not others
     #[command(after_help = examples(&[
         "skillfold why \"Fill in the tax form\"",
         "skillfold why \"Fill in the tax form\" --skill pdf",
@@ -179,7 +179,7 @@ pub(crate) enum Command {
         "skillfold serve --agent builder",
     ]))]
     Serve(Serve),
-    /// Answer a client's hook: read the event on stdin, print what to add
+    /// Answer a client's hook: event on stdin, text to add on stdout
     #[command(after_help = examples(&["skillfold hook < event.json"]))]
     Hook(Hook),
     /// Check skills for problems, and fix what is safe to fix
@@ -208,7 +208,7 @@ pub(crate) enum Command {
         "skillfold stats agent.jsonl --every 1000 --svg chart.svg",
     ]))]
     Stats(Stats),
-    /// Write an HTML report on the installed skills: cost, overlaps and usage
+    /// Write an HTML report: cost, overlaps and usage of your skills
     #[command(after_help = examples(&[
         "skillfold report",
         "skillfold report skills.html --log agent.jsonl",
@@ -234,7 +234,7 @@ pub(crate) enum Command {
         "skillfold setup codex --undo",
     ]))]
     Setup(Setup),
-    /// Let models have a project's skills, or a new skill, after showing them
+    /// Let models have a project's skills, or a new skill
     #[command(after_help = examples(&[
         "skillfold trust                 # this project",
         "skillfold trust ~/projects/app --pin",
@@ -257,7 +257,7 @@ pub(crate) enum Command {
         "skillfold run pdf scripts/fill.py -- form.json",
         "skillfold run pdf scripts/stat.py --stdin < report.csv",
         "skillfold run pdf --prepare     # installs the packages they need",
-        "skillfold run --box",
+        "skillfold run --sandbox",
     ]))]
     Run(RunScript),
     /// List a skill's tools, or call one

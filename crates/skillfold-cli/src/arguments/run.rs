@@ -12,10 +12,10 @@ pub(crate) struct Allow {
     /// List the skills that may run
     #[arg(long, conflicts_with_all = ["id", "remove"])]
     pub(crate) list: bool,
-    /// Do not let it run any more
+    /// Stop allowing it to run
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Whether clients may ask you, by a form of theirs, if a skill may run
+    /// Let clients prompt you to allow a skill
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
     pub(crate) ask_in_clients: Option<String>,
 }
@@ -29,19 +29,19 @@ pub(crate) struct RunScript {
     /// The script's path in the skill; its scripts are listed if none is named
     #[arg(value_name = "SCRIPT")]
     pub(crate) script: Option<String>,
-    /// Give the script what comes on standard input
+    /// Pass stdin to the script
     #[arg(long)]
     pub(crate) stdin: bool,
     /// Show how the script is used: what it prints for `--help`, or the comment at its head
     #[arg(long, requires = "script", conflicts_with_all = ["stdin", "arguments"])]
     pub(crate) usage: bool,
-    /// Install the packages that the skill's scripts name, in the box
+    /// Install the packages that the skill's scripts need, in the sandbox
     #[arg(long, requires = "id", conflicts_with_all = ["script", "stdin", "arguments"])]
     pub(crate) prepare: bool,
-    /// Show the layers of the box that this system has
-    #[arg(long = "box", conflicts_with = "id")]
+    /// Show which sandbox layers this system has
+    #[arg(long = "sandbox", conflicts_with = "id")]
     pub(crate) box_layers: bool,
-    /// Arguments of the script, after `--`
+    /// The script's arguments, after `--`
     #[arg(value_name = "ARGUMENT", last = true)]
     pub(crate) arguments: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Tools {
     /// The tool to call; the skill's tools are listed if none is named
     #[arg(value_name = "TOOL")]
     pub(crate) tool: Option<String>,
-    /// The arguments of the tool, as a JSON object
+    /// The tool's arguments, as a JSON object
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
 }

@@ -58,7 +58,7 @@ pub(crate) struct Search {
     /// Show at most this many
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = number::positive::<NonZeroUsize>)]
     pub(crate) limit: NonZeroUsize,
-    /// Include skills that a model may not see: shadowed, incompatible, disabled, held, untrusted, for people only
+    /// Include skills that a model may not see: shadowed, incompatible, disabled, held, untrusted, user only
     #[arg(long)]
     pub(crate) all: bool,
     /// Say how likely a skill is as a number too

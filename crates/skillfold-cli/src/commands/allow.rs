@@ -32,7 +32,7 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
     if options.remove {
         let environment = host::environment(global)?;
         disallow_skill(&environment, &allowed_folder(&skills, &environment, id)?)?;
-        output.say(format!("`{}` may not run any more", visible(id)));
+        output.say(format!("`{}` is no longer allowed to run", visible(id)));
     } else {
         allow(&skills, &skills.runnable(id)?, output)?;
     }
@@ -46,14 +46,14 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
 fn ask_in_clients(skills: &Skills, allowed: bool, output: &mut Output) -> Result<(), Failure> {
     if allowed {
         output.show(
-            "A client asks by a form when a model wants to run a skill that may not run yet.",
+            "Clients will ask you when a model wants to run a skill that isn't allowed yet.",
         )?;
-        output.show("What answers the form need not be you: hooks of the client can.")?;
+        output.show("The answer may not come from you: the client's hooks can answer too.")?;
     }
     let question = if allowed {
         "Let clients ask?"
     } else {
-        "Let clients no longer ask?"
+        "Stop clients from asking?"
     };
     let approval = approval::approve(skills, &skills.store()?, question, "clients", output)?;
     skills.set_client_approval(allowed, &approval)?;
@@ -106,7 +106,7 @@ fn list(global: &Global, skills: &Skills, output: &mut Output) -> CommandResult 
     let number = pluralize(allowed.skills.len(), "skill may", "skills may");
     output.say(format!("{number} run while unchanged"));
     if clients_may_ask {
-        output.say("Clients may ask whether others may run: `--ask-in-clients off` ends it");
+        output.say("Clients may ask you to allow other skills; `--ask-in-clients off` stops that");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -118,7 +118,7 @@ pub(crate) fn allow(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if skill.allowed().is_some() {
-        output.say("Nothing to do: it may run as it is");
+        output.say("Nothing to do: it is already allowed");
         return Ok(());
     }
     show(skill, output)?;
@@ -169,7 +169,7 @@ fn say_allowed(skill: &RunnableSkill, allowed: &AllowedSkill, output: &mut Outpu
         output.say(format!("Its tools: {}", names.join(", ")));
     }
     output.say(format!(
-        "{}: `{}` may run while it is unchanged; `skillfold allow --remove` takes it back",
+        "{}: `{}` may run until it changes; undo with `skillfold allow --remove`",
         paint(GOOD, "Allowed"),
         visible(skill.id())
     ));
@@ -231,16 +231,16 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     }
     for unknown in &asked.unknown {
         let unknown = visible(unknown);
-        output.show(format!("  asks for `{unknown}`, which it does not get"))?;
+        output.show(format!("  unknown permission `{unknown}` (ignored)"))?;
     }
     if asked.is_empty() {
-        output.show("  gets its own files, a scratch folder and no network")?;
+        output.show("  can access only its own files and a scratch folder; no network")?;
     }
     let missing = missing_layers(Layer::is_required);
     missing.iter().try_for_each(|line| output.show(line))
 }
 
-/// Shows, before the first skill is allowed, which layers this system lacks that no run needs. `skillfold run --box` shows
+/// Shows, before the first skill is allowed, which layers this system lacks that no run needs. `skillfold run --sandbox` shows
 /// them at any time.
 fn show_missing_layers(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
     let log = skills.store()?.log()?;

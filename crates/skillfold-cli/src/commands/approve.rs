@@ -35,7 +35,7 @@ pub(crate) fn run(global: &Global, options: &Approve, output: &mut Output) -> Co
     let now = skills.now();
     let applied = store.approve(proposal.digest, proposal.base, &approval, now)?;
     output.say(format!(
-        "{}: `{skill}` is now {}; `skillfold rollback` takes it back",
+        "{}: `{skill}` is now {}; undo with `skillfold rollback`",
         paint(GOOD, "Approved"),
         short(&applied.after.to_string())
     ));

@@ -30,7 +30,7 @@ pub(crate) fn run(global: &Global, options: &Cache, output: &mut Output) -> Comm
             let files = pluralize(parts.iter().map(|part| part.files).sum(), "file", "files");
             let bytes = size_text(parts.iter().map(|part| part.bytes).sum());
             output.say(format!(
-                "Deleted {files}, {bytes}; what is needed is built again"
+                "Deleted {files}, {bytes}; it is rebuilt when needed"
             ));
         }
         None => print(&folder, &parts, output)?,

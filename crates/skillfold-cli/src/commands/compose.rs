@@ -63,7 +63,7 @@ fn read_prompt(global: &Global, file: &Path) -> Result<String, Failure> {
     };
     match read {
         Ok(bytes) if bytes as u64 == MAX_PROMPT_BYTES => {
-            Err(Error::invalid(&*name, "a prompt has less than 1 MiB").into())
+            Err(Error::invalid(&*name, "a prompt must be smaller than 1 MiB").into())
         }
         Ok(_) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

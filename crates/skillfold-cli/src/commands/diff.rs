@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, options: &Diff, output: &mut Output) -> Comma
     let edits = files(from)?.edits_to(&to);
     text_diff::show(&unified(&edits), output)?;
     if edits.is_empty() {
-        output.say("They are the same");
+        output.say("No differences");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -91,14 +91,14 @@ fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> 
             (Some(heard), true) => paint(GOOD, format!("last heard {heard}")),
             (Some(heard), false) => {
                 format!(
-                    "last heard {heard}; not in the configuration, so it was removed or is a plugin's"
+                    "last heard {heard}; not in the configuration: it was removed, or a plugin installed it"
                 )
             }
             (None, true) if client == "codex" => paint(
                 WARN,
-                "installed, not heard in 30 days; type `/hooks` in Codex to approve it",
+                "installed, not called in 30 days; type `/hooks` in Codex to approve it",
             ),
-            (None, true) => paint(WARN, "installed, not heard in 30 days"),
+            (None, true) => paint(WARN, "installed, not called in 30 days"),
             (None, false) => paint(
                 DIM,
                 format!("not installed; `skillfold setup {client} --hook` adds it"),
@@ -179,7 +179,7 @@ fn root_text(root: &RootState) -> (Style, String) {
         "searched" => (GOOD, count_text(root)),
         "stale" => (
             BAD,
-            format!("{}, could not be read whole", count_text(root)),
+            format!("{}, could not be read completely", count_text(root)),
         ),
         "absent" => (DIM, "missing".to_owned()),
         "same" => {

@@ -55,7 +55,7 @@ pub(crate) fn run(global: &Global, options: &Files, output: &mut Output) -> Comm
         ),
     ));
     if let Some(next) = &listing.next {
-        output.say(format!("Go on with `--after {}`", visible(next)));
+        output.say(format!("Continue with `--after {}`", visible(next)));
     }
     say_diagnostics(
         page.findings.iter().map(|finding| &finding.diagnostic),

@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, options: &HistoryOptions, output: &mut Output
     }
     output.table(&table)?;
     match versions.len() {
-        0 => output.say("No change of it was approved, so there is no history yet"),
+        0 => output.say("No history yet: no change to it was approved"),
         number => {
             let number = pluralize(number, "version", "versions");
             output.say(format!(

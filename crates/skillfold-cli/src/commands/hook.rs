@@ -53,7 +53,7 @@ pub(crate) fn run(
             None
         }
         Err(RecvTimeoutError::Disconnected) => {
-            output.say("The hook failed because of a fault of its own and adds nothing");
+            output.say("The hook failed (internal error) and adds nothing");
             None
         }
     };
@@ -62,7 +62,7 @@ pub(crate) fn run(
     };
     if let Some(problem) = answer.problem {
         output.say(format!(
-            "What the conversation has cannot be remembered, so no instructions are given: {}",
+            "Could not save the conversation's state; no instructions added: {}",
             visible(&problem.with_cause())
         ));
     }

@@ -16,18 +16,18 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let mut secret = |question: &str| -> Result<String, Failure> {
         let answer = ask_secret(question, output)?;
         Ok(answer.ok_or_else(|| {
-            let rule = "A passphrase is set by a person at a terminal; run the command in one";
+            let rule = "Setting a passphrase needs a terminal";
             Error::refused("passphrase", Refusal::Approval, rule)
         })?)
     };
     let old = if store.has_passphrase()? {
-        Some(secret("The passphrase until now: ")?)
+        Some(secret("Current passphrase: ")?)
     } else {
         None
     };
     let new = secret("New passphrase: ")?;
-    if new != secret("The same again: ")? {
-        return Err(Error::invalid("passphrase", "The two are not the same").into());
+    if new != secret("Repeat: ")? {
+        return Err(Error::invalid("passphrase", "The passphrases don't match").into());
     }
     store.set_passphrase(&new, old.as_deref(), skills.now())?;
     output.say(format!(

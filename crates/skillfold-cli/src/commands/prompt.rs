@@ -132,7 +132,7 @@ fn say_costs(prompt: &Prompt, output: &mut Output) {
 fn say_comparison(tokens: u64, counted_by: &str, plain: u64, output: &mut Output) {
     output.say(paint(
         DIM,
-        format!("{tokens} tokens ({counted_by}); a list of all full descriptions has {plain}"),
+        format!("{tokens} tokens ({counted_by}); a list of all full descriptions takes {plain}"),
     ));
 }
 

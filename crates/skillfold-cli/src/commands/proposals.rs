@@ -49,7 +49,7 @@ fn list(skills: &Skills, output: &mut Output) -> CommandResult {
         output.say(format!("Not a proposal: {}", error.with_cause()));
     }
     match proposals.waiting.len() {
-        0 => output.say("No proposal waits"),
+        0 => output.say("No pending proposals"),
         number => {
             let number = pluralize(number, "proposal waits", "proposals wait");
             output.say(format!(
@@ -94,7 +94,7 @@ pub(crate) fn show(
     output.show(format!("by {author}{session}, {}", visible(&proposal.time)))?;
     output.show(visible(&proposal.place.path().to_string_lossy()))?;
     if !waiting.is_recorded {
-        let text = "Its file was written or changed by other hands than the tools";
+        let text = "This proposal was edited outside Skillfold";
         output.show(paint(WARN, text))?;
     }
     if waiting.repeated > 0 {

@@ -44,7 +44,7 @@ fn say_unread_rest(content: &FileContent, output: &mut Output) {
     if let Some(next) = content.next() {
         let (start, end) = (range.start, range.end);
         output.say(format!(
-            "Bytes {start} to {end} of {size}; go on with `--range {next}..`"
+            "Bytes {start} to {end} of {size}; continue with `--range {next}..`"
         ));
     }
     say_diagnostics(&content.notes(), output);

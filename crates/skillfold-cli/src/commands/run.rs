@@ -34,7 +34,7 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
     };
     let path: ResourcePath = script
         .parse()
-        .map_err(|_| Error::invalid(script, "It is no path inside the skill"))?;
+        .map_err(|_| Error::invalid(script, "It is not a path inside the skill"))?;
     // Before the user is asked.
     skill.check_script(&path).map_err(ScriptError::from)?;
     if options.usage {
@@ -48,7 +48,7 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
     if !missing.is_empty() {
         let (packages, id) = (missing.join(", "), visible(id));
         output.say(format!(
-            "Packages of the script are not installed: {}; `skillfold run {id} --prepare` installs them",
+            "The script's packages are not installed: {}; `skillfold run {id} --prepare` installs them",
             visible(&packages)
         ));
     }
@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
     Ok(match outcome.end {
         End::Exited(code) => ExitCode::from(u8::try_from(code).unwrap_or(EXIT_FAILED)),
         end => {
-            output.say(format!("The script was ended: {}", end.code()));
+            output.say(format!("The script was stopped: {}", end.code()));
             ExitCode::from(EXIT_FAILED)
         }
     })
@@ -108,7 +108,7 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
 fn usage(skill: &RunnableSkill, path: &ResourcePath, output: &mut Output) -> CommandResult {
     let help = skill.help(path).map_err(ScriptError::from)?;
     match help.text().trim_end() {
-        "" => output.say("It does not say how it is used"),
+        "" => output.say("It prints no usage"),
         text => output.line(printable(text))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -135,7 +135,7 @@ fn list(skill: &RunnableSkill, output: &mut Output) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows the layers of the box.
+/// Shows the layers of the sandbox.
 fn show_box(output: &mut Output) -> CommandResult {
     for state in layers().layers {
         let text = match &state.missing {
@@ -146,8 +146,7 @@ fn show_box(output: &mut Output) -> CommandResult {
         output.line(format!("{:12}  {text}", state.layer.as_str()))?;
     }
     if !layers().is_whole() {
-        output
-            .say("Scripts are refused; the setting `box_without` accepts that layers are missing");
+        output.say("Scripts are refused; set `sandbox_without` to run with weaker isolation");
     }
     Ok(ExitCode::SUCCESS)
 }

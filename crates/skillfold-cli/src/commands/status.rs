@@ -30,7 +30,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let mut problems = report.settings.findings.iter();
     let is_broken = problems.any(SettingFinding::is_fatal);
     if is_broken {
-        let text = "cannot be followed, and most commands stop; `skillfold doctor` says why";
+        let text = "invalid, so most commands stop; run `skillfold doctor`";
         output.field(&paint(BAD, "Settings"), text)?;
     }
     let mut rows = vec![
@@ -74,7 +74,7 @@ fn skills_text(skills: &Skills, summary: &DoctorSummary) -> String {
     let active = active.filter(|entry| entry.status() == Status::Active);
     let for_models = active.filter(skillfold::core::Entry::is_for_models).count();
     let counts = [
-        (summary.active - for_models, "for people only"),
+        (summary.active - for_models, "user only"),
         (summary.untrusted, "untrusted"),
         (summary.held, "held"),
         (summary.disabled, "disabled"),
@@ -149,7 +149,7 @@ fn cost_text(skills: &Skills) -> String {
     let (listing, plain) = (session.listing(), session.plain_list_tokens());
     let listed = format!("{} tokens for the list of skills", listing.tokens);
     if plain > listing.tokens {
-        format!("{listed}; all full descriptions have {plain}")
+        format!("{listed}; all full descriptions take {plain}")
     } else {
         listed
     }
@@ -187,13 +187,13 @@ fn next_steps(
         (
             clients.iter().any(is_missing),
             "setup",
-            "put it into your clients",
+            "connect your clients",
         ),
         (summary.found == 0, "new NAME", "write a skill"),
         (
             summary.active > 0,
             "why \"REQUEST\"",
-            "see which skill a request brings, and why",
+            "see which skill a request selects, and why",
         ),
         (true, "list", "see all skills"),
     ];

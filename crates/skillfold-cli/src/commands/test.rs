@@ -167,7 +167,7 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
         }
         None => match skill.triggered_by {
             TriggeredBy::Name => "it has no `triggers`, and is not named".to_owned(),
-            TriggeredBy::User => "only a person may start it".to_owned(),
+            TriggeredBy::User => "only the user may start it".to_owned(),
             TriggeredBy::Id => "another skill has its name".to_owned(),
             _ => "none of its triggers is in the query".to_owned(),
         },

@@ -8,8 +8,7 @@ use crate::failure::Failure;
 use crate::terminal::ask::{Answer, ask, ask_secret};
 use crate::terminal::output::Output;
 
-const NO_TERMINAL: &str =
-    "Only a person at a terminal approves; run the command in a terminal of your own";
+const NO_TERMINAL: &str = "Approving needs a terminal; run the command in one yourself";
 const CANCELLED: &str = "Cancelled; nothing was changed";
 
 /// Asks at the terminal. There is no option that answers in advance: a script or an agent must not approve.

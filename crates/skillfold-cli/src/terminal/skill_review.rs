@@ -105,7 +105,7 @@ fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
         ));
     }
     if manifest.disable_model_invocation() {
-        powers.push("only a person may start it".to_owned());
+        powers.push("only the user may start it".to_owned());
     }
     for other in entry.shadows() {
         let name = other.manifest().name().to_string();
@@ -172,10 +172,10 @@ pub(crate) fn show_findings(
         output.show("  `skillfold check` shows them")?;
     }
     if style > 0 {
-        let style = pluralize(style, "warning", "warnings");
+        let style = pluralize(style, "style warning", "style warnings");
         output.show(paint(
             DIM,
-            format!("  {style} of style and format; `skillfold check` shows them"),
+            format!("  {style}; run `skillfold check` for details"),
         ))?;
     }
     Ok(())

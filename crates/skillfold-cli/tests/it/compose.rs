@@ -108,14 +108,14 @@ fn prompt_for_a_client_is_what_its_model_gets() {
 
     search_skills: Finds skills: instructions for kinds of tasks, written by people who know them. Call it before a task that may have one, even if none is listed; then call `load_skill`. Returns at most 5, the best first.
 
-    load_skill: Returns the instructions of a skill. Call it before the task that the skill is for, and follow them.
+    load_skill: Returns a skill's instructions. Call it before the task that the skill is for, and follow them.
 
-    read_skill_resource: Returns a file that the instructions of a skill mention.
+    read_skill_resource: Returns a file that a skill's instructions mention.
 
     list_skills: Lists all skills in pages of 50.
     ! instructions: 86 tokens for 2 skills, 0 shortened, 1 not listed
-    ! tools: 307 tokens
-    ! 393 tokens (estimate); a list of all full descriptions has 19
+    ! tools: 306 tokens
+    ! 392 tokens (estimate); a list of all full descriptions takes 19
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["prompt", "--client", "cloud-code"]), @"
@@ -137,7 +137,7 @@ fn conversation_goes_on_from_its_file() {
     insta::assert_snapshot!(ask(), @"
     ! pdf: trigger `form`; known
     ! request: tier 3, 0 tokens
-    ! 0 tokens (estimate); a list of all full descriptions has 19
+    ! 0 tokens (estimate); a list of all full descriptions takes 19
     exit 0
     ");
     world.write("//- app/talk.json\nnot a conversation\n");

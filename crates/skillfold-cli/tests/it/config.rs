@@ -5,7 +5,7 @@ use crate::command::{World, skillfold};
 #[test]
 fn explain_names_the_origin_of_each_value() {
     let world = World::new("//- person/.config/skillfold/config.toml\nlinks = \"refuse\"\n");
-    insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @r"
+    insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @"
     precedence         project > user > plugin > bundled  default
     roots              none                               default
     default_roots      true                               default
@@ -46,7 +46,7 @@ fn explain_names_the_origin_of_each_value() {
     kept_versions      50                                 default
     notify_command     none                               default
     scripts            off                                default
-    box_without        none                               default
+    sandbox_without    none                               default
     agents             none                               default
     exit 0
     ");
@@ -276,6 +276,9 @@ fn settings_that_stop_other_commands_are_the_first_thing_said() {
     let world =
         World::new("//- app/README.md\n//- person/.config/skillfold/config.toml\nbroken = = [\n");
     let shown = world.run(&[]);
-    assert!(shown.starts_with("Settings  cannot be followed"), "{shown}");
+    assert!(
+        shown.starts_with("Settings  invalid, so most commands stop"),
+        "{shown}"
+    );
     assert!(shown.contains("skillfold doctor"), "{shown}");
 }

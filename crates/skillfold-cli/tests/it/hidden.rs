@@ -227,7 +227,7 @@ fn many_findings_do_not_hide_the_one_that_deceives() {
         ".agents/skills/zzz/SKILL.md: warning[SF406] at 5:3: Invisible character U+E0041"
     );
     assert_eq!(found.len(), 1);
-    assert!(shown.contains("60 warnings of style and format"), "{shown}");
+    assert!(shown.contains("60 style warnings"), "{shown}");
 }
 
 #[test]

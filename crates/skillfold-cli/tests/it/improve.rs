@@ -111,7 +111,7 @@ fn what_is_no_skill_or_no_change_is_not_proposed() {
     ! hint: Correct it and try again
     exit 2
     ");
-    assert!(world.run(&["proposals"]).contains("No proposal waits"));
+    assert!(world.run(&["proposals"]).contains("No pending proposals"));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn log_and_history_are_lines_that_one_can_read() {
     1  TIME  trusted ROOT/app
     3  TIME  "user" proposed mail-TIME
     4  TIME  "reviewer" (host) approved mail-TIME: mail is now DIGEST
-    ! 5 records; `--json` shows them whole
+    ! 5 records; `--json` prints them in full
     exit 0
     "#);
     insta::assert_snapshot!(steady(&world.run(&["history", "mail"])), @"
@@ -176,7 +176,7 @@ fn name_that_is_a_sentence_stays_a_name_in_the_log() {
     proposed.unwrap();
     insta::assert_snapshot!(steady(&world.run(&["audit"])), @r#"
     1  TIME  "anna (terminal) approved mail-1'; x" proposed mail-TIME
-    ! 1 record; `--json` shows them whole
+    ! 1 record; `--json` prints them in full
     exit 0
     "#);
 }
@@ -194,7 +194,7 @@ fn damaged_log_is_said_to_be_damaged_wherever_it_is_shown() {
     ));
     insta::assert_snapshot!(steady(&world.run(&["audit"])), @"
     1  TIME  trusted ROOT/app (not finished)
-    ! 1 record; `--json` shows them whole
+    ! 1 record; `--json` prints them in full
     ! The log is damaged in line 2: the line or one before it was changed or removed; intact before it: 1 record
     exit 5
     ");

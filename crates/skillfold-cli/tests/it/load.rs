@@ -118,7 +118,7 @@ fn files_are_listed_with_size_and_kind() {
     insta::assert_snapshot!(world.run(&["files", "pdf", "--limit", "1"]), @"
              6  text         * references/forms.md
     ! 1 of 3 files, 1 (*) named in the instructions
-    ! Go on with `--after references/forms.md`
+    ! Continue with `--after references/forms.md`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["files", "pdf", "--after", "references/forms.md"]), @"
@@ -137,7 +137,7 @@ fn read_prints_a_file_or_a_part_of_it() {
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["read", "pdf", "references/forms.md", "--range", "1..3"]), @"
-    or! Bytes 1 to 3 of 6; go on with `--range 3..`
+    or! Bytes 1 to 3 of 6; continue with `--range 3..`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["read", "pdf", "references/none.md"]), @"

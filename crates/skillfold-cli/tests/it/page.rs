@@ -80,11 +80,11 @@ fn text(page: &str) -> String {
 #[test]
 fn page_says_what_is_installed_and_what_is_wrong() {
     let page = world().data(&["report", "-", "--log", "log.jsonl"]);
-    insta::assert_snapshot!(text(&page), @r"
+    insta::assert_snapshot!(text(&page), @"
     Summary
     skills: 5, found in all folders,
     for models: 2, listed and searched for a request,
-    not for models: 3, shadowed, incompatible, disabled, held, untrusted, or for people only,
+    not for models: 3, shadowed, incompatible, disabled, held, untrusted, or user only,
     broken: 1, their SKILL.md cannot be read,
     repaired: 1, read although their YAML is invalid,
     competing pairs: 1, a request for one may bring the other,
@@ -111,7 +111,7 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     Skill | State | Line | Instructions | Files | All levels |
     mail | active | 9 | 10 | 5 |  |
     letters | active, repaired | 13 | 4 | 0 |  |
-    deploy | active, for people only | 8 | 4 | 0 |  |
+    deploy | active, user only | 8 | 4 | 0 |  |
     project:mail | untrusted | 11 | 0 | 0 |  |
     off | disabled | 8 | 0 | 0 |  |
     Skills that compete
@@ -139,8 +139,8 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     Skills that are disabled
     Skill | Why | What to do |
     off | Skill off is disabled by off;  | Add it to enable in the settings, or take it out of disable;  |
-    For people only
-    Skills that only a person may start
+    User only
+    Skills that only the user may start
     Skill | Description |
     deploy | Deploys the site. |
     Use

@@ -55,7 +55,7 @@ fn missing_installer_is_said_before_the_user_is_asked() {
     ));
     insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"
     ! error: `uv` is not installed, which installs the packages of `scripts/six.py`
-    ! hint: Install it in a folder of the search path: https://docs.astral.sh/uv/
+    ! hint: Install it, or add its folder to PATH: https://docs.astral.sh/uv/
     exit 5
     ");
 }

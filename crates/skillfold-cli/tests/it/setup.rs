@@ -647,8 +647,8 @@ fn doctor_says_whether_a_hook_was_heard() {
     run(&world, &["setup", "--yes"]);
     insta::assert_snapshot!(hooks(&world), @"
     Hooks
-      claude-code   installed, not heard in 30 days
-      codex         installed, not heard in 30 days; type `/hooks` in Codex to approve it
+      claude-code   installed, not called in 30 days
+      codex         installed, not called in 30 days; type `/hooks` in Codex to approve it
 
     ! No skills found. `skillfold new NAME` creates one
     exit 0

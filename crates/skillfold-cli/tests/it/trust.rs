@@ -24,7 +24,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      3 warnings of style and format; `skillfold check` shows them
+      3 style warnings; run `skillfold check` for details
     ! Trust is by path: models get every skill that is in this folder, now or later
     ! error: Refused to trust `ROOT/app`
     ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
@@ -44,7 +44,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
     !   odd  1 file   Use when: it is odd \u{202e}
     !   pdf  2 files  Fills in forms
     !   .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    !   3 warnings of style and format; `skillfold check` shows them
+    !   3 style warnings; run `skillfold check` for details
     ! Trust is by path: models get every skill that is in this folder, now or later
     exit 4
     "#);
@@ -58,7 +58,7 @@ fn trust_lasts_until_it_is_taken_back() {
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      3 warnings of style and format; `skillfold check` shows them
+      3 style warnings; run `skillfold check` for details
     ! Trust is by path: models get every skill that is in this folder, now or later
     ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
     exit 0
@@ -320,7 +320,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      3 warnings of style and format; `skillfold check` shows them
+      3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0
@@ -356,7 +356,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      3 warnings of style and format; `skillfold check` shows them
+      3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0
@@ -395,7 +395,7 @@ fn what_cannot_be_pinned_is_refused_with_the_way_out() {
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      3 warnings of style and format; `skillfold check` shows them
+      3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
     ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
     exit 0

@@ -198,7 +198,7 @@ impl<'a> AgentView<'a> {
             Lookup::Skill(entry) if entry.is_for_models() => {
                 format!("{name} is not visible to the agent that started this one")
             }
-            Lookup::Skill(_) => format!("{name} may only be started by a person"),
+            Lookup::Skill(_) => format!("{name} may only be started by the user"),
             Lookup::Refused(_) => format!("{name} is not a valid skill"),
             Lookup::NotFound => format!("{name} does not exist"),
         }

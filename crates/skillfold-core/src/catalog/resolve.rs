@@ -30,7 +30,7 @@ impl Catalog {
     ///
     /// The error is the same for an unknown id and for a skill that is reserved for the user, switched off, held,
     /// untrusted or broken, so a model cannot find out which skills are withheld. Only ids that are listed to models are
-    /// suggested. The user learns the reason from [`resolve_for_person`](Self::resolve_for_person).
+    /// suggested. The user learns the reason from [`resolve_for_user`](Self::resolve_for_user).
     ///
     /// ```
     /// use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope};
@@ -40,7 +40,7 @@ impl Catalog {
     /// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
     ///
     /// assert_eq!(catalog.resolve_for_model("deploy").unwrap_err().to_string(), "There is no skill `deploy`");
-    /// assert!(catalog.resolve_for_person("deploy").is_ok());
+    /// assert!(catalog.resolve_for_user("deploy").is_ok());
     /// ```
     pub fn resolve_for_model(&self, id: &str) -> Result<Entry<'_>, Error> {
         self.resolve_for_model_among(id, |_| true, || nearest_ids(id, self.visible()))
@@ -81,7 +81,7 @@ impl Catalog {
 
     /// Resolves an id if the user may start the skill or read its files: it is trusted and enabled. The error says
     /// why not; never show it to a model.
-    pub fn resolve_for_person(&self, id: &str) -> Result<Entry<'_>, Error> {
+    pub fn resolve_for_user(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.resolve(id) {
             Lookup::Skill(entry) => match entry.refusal() {
                 None => Ok(entry),

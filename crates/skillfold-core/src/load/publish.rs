@@ -55,7 +55,7 @@ impl Entry<'_> {
         if self.status() != Status::Active {
             Some("The skill is not active")
         } else if manifest.disable_model_invocation() {
-            Some("Only a person may start the skill")
+            Some("Only the user may start the skill")
         } else if skill.repaired {
             Some("The frontmatter needs repair, and other hosts would read it as it is")
         } else if skill.diagnostics.iter().any(is_named_by_folder) {
@@ -199,11 +199,11 @@ fn publishable_frontmatter(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Er
         _ => None,
     };
     if text("name") != Some(entry.manifest().name().as_str()) {
-        let rule = "The field `name` is not a text that is the skill's name";
+        let rule = "The field `name` is not a string that is the skill's name";
         return Err(Error::refused(entry.id(), Refusal::NotPublishable, rule));
     }
     if text("description").is_none_or(str::is_empty) {
-        let rule = "The field `description` is not a text";
+        let rule = "The field `description` is not a string";
         return Err(Error::refused(entry.id(), Refusal::NotPublishable, rule));
     }
     Ok(fields)

@@ -199,7 +199,7 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     `draft` is disabled
     `trap` is not trusted
     `broken` is not a valid skill
-    `secret` may only be started by a person
+    `secret` may only be started by the user
     ");
     let composed = compose_instructions("", &seen.contents(&loader()).unwrap(), "");
     assert_eq!(

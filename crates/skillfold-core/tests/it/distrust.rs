@@ -56,7 +56,7 @@ fn nothing_of_an_untrusted_root_is_in_an_answer_for_a_model() {
             catalog.resolve_for_model(id).unwrap_err().kind(),
             ErrorKind::NotFound
         );
-        let error = catalog.resolve_for_person(id).unwrap_err();
+        let error = catalog.resolve_for_user(id).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
     }
 }
@@ -81,7 +81,7 @@ fn skill_that_is_off_is_not_what_was_meant() {
     );
     let error = catalog.resolve_for_model("deploy").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let error = catalog.resolve_for_person("deploy").unwrap_err();
+    let error = catalog.resolve_for_user("deploy").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
 }
 

@@ -71,7 +71,7 @@ fn held_skill_is_given_to_no_model_and_the_user_learns_why() {
     assert_eq!(error.to_string(), "There is no skill `mail`");
     assert!(error.nearest().is_empty());
     assert!(catalog.resolve_requires("mail").is_err());
-    let error = catalog.resolve_for_person("mail").unwrap_err();
+    let error = catalog.resolve_for_user("mail").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.refusal(), Some(Refusal::Held));
     insta::assert_snapshot!(error.hint(), @"The skill is new and held until you trust it; review it with `skillfold trust --held`");

@@ -188,7 +188,7 @@ fn name_that_is_hardly_one_is_no_mention() {
         ("pdf-forms", ""),
     ]);
     for message in [
-        "what is in the box",
+        "what is in the sandbox",
         "cargo test -- x",
         "please review skillfully",
         "upskill review",

@@ -89,9 +89,9 @@ fn skill_that_cannot_go_out_says_why() {
     Upper: The name does not meet the specification
     good: 1 file
     loose: The frontmatter needs repair, and other hosts would read it as it is
-    number: The field `description` is not a text
-    person: Only a person may start the skill
-    spaced: The field `name` is not a text that is the skill's name
+    number: The field `description` is not a string
+    person: Only the user may start the skill
+    spaced: The field `name` is not a string that is the skill's name
     unnamed: The frontmatter has no usable `name`
     ");
 }

@@ -136,7 +136,7 @@ fn mismatch_is_reported_and_the_skill_hidden_only_by_choice() {
     assert_eq!(hidden.get(id).unwrap().status(), Status::Incompatible);
     let error = hidden.resolve_for_model(id).unwrap_err();
     assert_eq!(error.to_string(), "There is no skill `project:pdf`");
-    let error = hidden.resolve_for_person(id).unwrap_err();
+    let error = hidden.resolve_for_user(id).unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::Incompatible));
     insta::assert_snapshot!(error.hint(), @"The skill needs another version of a program, which `skillfold show` names; to use it all the same, set `version_mismatch` to `warn`");
     let fitting = Versions::default().with("Claude_Code", "v2.1.3-beta");

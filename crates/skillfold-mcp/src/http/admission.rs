@@ -36,7 +36,7 @@ use crate::state::ServerState;
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 /// A client that calls again by itself would repeat what the call has done.
-const ENDED_CALL: &str = "The call took too long and was ended; a script may have had an effect, so check before you call again";
+const ENDED_CALL: &str = "The call took too long and was stopped; a script may have had an effect, so check before you call again";
 
 /// The checks on every request.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Admission {
         let host =
             single_header(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
         let Some(host) = host else {
-            let reason = "The header `Host` is missing, is there twice, or is no host";
+            let reason = "The header `Host` is missing, appears twice, or is no host";
             return Some(refuse(StatusCode::BAD_REQUEST, reason));
         };
         let target = request.uri().authority();

@@ -66,7 +66,7 @@ impl Connections {
             oldest.notify_one();
             add(&self.shared.metrics.connections_refused, 1);
             self.evicted_warning
-                .warn("a connection that asked nothing it may ask was closed for a newer one");
+                .warn("closed a connection that sent no authorized request, for a newer one");
         }
         unadmitted.insert(id, Arc::clone(&evicted));
         drop(unadmitted);

@@ -73,7 +73,7 @@ pub(crate) async fn listen(
                     tracing::debug!(%error, "a connection ended early");
                 },
                 () = slot.wait_until_expired() => {
-                    tracing::debug!("a connection was closed that asked nothing it may ask");
+                    tracing::debug!("closed a connection that sent no authorized request");
                 }
             }
             shared.metrics.connections.fetch_sub(1, Ordering::Relaxed);

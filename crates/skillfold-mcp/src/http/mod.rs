@@ -266,9 +266,8 @@ fn routes(
 
 /// Answers a request whose handler panicked. The panic itself is reported by the process's panic hook.
 fn answer_panic(_: Box<dyn Any + Send>) -> Response {
-    tracing::error!("a request failed because of a fault in the server");
-    let message =
-        "The server failed to answer because of a fault of its own; its log has the place\n";
+    tracing::error!("a request failed: internal error");
+    let message = "Internal server error; the server's log has the details\n";
     (StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
 }
 

@@ -77,7 +77,7 @@ impl Sessions {
 
     async fn end_idle_once(&self) {
         for id in self.idle() {
-            tracing::debug!(session = &*id, "nothing was asked in a session for long");
+            tracing::debug!(session = &*id, "a session was idle for too long");
             if let Err(error) = self.close_session(&id).await {
                 tracing::warn!(%error, "an idle session could not be ended");
             }

@@ -131,7 +131,7 @@ fn join_arguments(
         Some(Value::String(text)) => Ok(text.as_str()),
         None => Ok(""),
         Some(_) => {
-            let message = format!("The argument `{name}` is not a text");
+            let message = format!("The argument `{name}` is not a string");
             Err(ErrorData::invalid_params(message, None))
         }
     };

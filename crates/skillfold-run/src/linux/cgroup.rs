@@ -36,7 +36,7 @@ impl ControlGroup {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{count}", std::process::id());
         let memory = limits.memory_bytes.saturating_add(limits.scratch_bytes);
-        // One more: the first process of the box.
+        // One more: the first process of the sandbox.
         let processes = limits.processes.saturating_add(1);
         let (memory, processes) = (memory.to_string(), processes.to_string());
         let made = places()?.into_iter().find_map(|place| {

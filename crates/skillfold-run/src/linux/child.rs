@@ -27,7 +27,7 @@ use super::sys::{
     set_signal_mask, syscall, write_all,
 };
 
-/// The user in the box.
+/// The user in the sandbox.
 pub(super) const USER: c_uint = 1000;
 
 /// Descriptors that the first process needs, as the host has opened them. Each is above [`FIRST_FREE`].
@@ -111,7 +111,7 @@ impl Step {
     /// Returns what a step does, by its number.
     pub(super) fn describe(number: u8) -> &'static str {
         let known = Self::ALL.iter().find(|(step, _)| *step as u8 == number);
-        known.map_or("set up the box", |(_, name)| name)
+        known.map_or("set up the sandbox", |(_, name)| name)
     }
 }
 
@@ -134,8 +134,8 @@ fn report((step, error): Failure) {
     let _ = write_all(fixed(SETUP), &[step as u8, a, b, c, d]);
 }
 
-/// The first process of a box: sets it up, starts the program, and ends with it. When it ends, the kernel ends every other
-/// process of the box.
+/// The first process of a sandbox: sets it up, starts the program, and ends with it. When it ends, the kernel ends every other
+/// process of the sandbox.
 pub(super) fn first_process(
     plan: &Plan<'_>,
     from: Descriptors,
@@ -194,7 +194,7 @@ fn set_up(
         *copy = Some(new);
     }
     become_user().at(Step::Users)?;
-    // This process is a copy of the host; nothing in the box may read its memory.
+    // This process is a copy of the host; nothing in the sandbox may read its memory.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Users)?;
     change_root(plan, copies)?;
     sethostname(b"skill").at(Step::Host)?;
@@ -222,7 +222,7 @@ fn take_descriptors(from: Descriptors) -> Result<(), Errno> {
     close_range(FIRST_FREE, c_uint::MAX)
 }
 
-/// Becomes the user of the box. The calls are those for a thread: the C library would ask threads that are not here.
+/// Becomes the user of the sandbox. The calls are those for a thread: the C library would ask threads that are not here.
 fn become_user() -> Result<(), Errno> {
     // Only root can give up groups; others keep theirs.
     let _ = set_thread_groups(&[]);
@@ -262,8 +262,8 @@ fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Fa
     restrict_mount(&here, attributes, Below::Excluded).at(Step::ReadOnly)
 }
 
-/// Mounts the processes of the box, without the rest of `/proc` where the kernel can do that. In a container that hides
-/// parts of `/proc` this is refused; the box then has none.
+/// Mounts the processes of the sandbox, without the rest of `/proc` where the kernel can do that. In a container that hides
+/// parts of `/proc` this is refused; the sandbox then has none.
 fn mount_proc() -> Result<(), Errno> {
     make_folder(c"/proc")?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -308,7 +308,7 @@ pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     seccomp::install(&program.filters).at(Step::Seccomp)
 }
 
-/// Waits for all processes of the box until the program ends or the host does, and reports how the program ended.
+/// Waits for all processes of the sandbox until the program ends or the host does, and reports how the program ended.
 fn reap_until(program: c_long) -> ! {
     let child_ended: u64 = 1 << (libc::SIGCHLD - 1);
     set_signal_mask(child_ended);

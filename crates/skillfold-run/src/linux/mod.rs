@@ -1,4 +1,4 @@
-//! The box on Linux.
+//! The sandbox on Linux.
 #![expect(
     unsafe_code,
     reason = "system calls of the sandbox, each with its reason"

@@ -23,10 +23,10 @@ use crate::limits::RunLimits;
 use crate::permissions::{Network, Permissions};
 use crate::process::Request;
 
-/// The folder of the skill in the box.
+/// The folder of the skill in the sandbox.
 pub(super) const SKILL: &str = "/skill";
 
-/// The scratch folder in the box, which is also the home.
+/// The scratch folder in the sandbox, which is also the home.
 pub(super) const SCRATCH: &str = "/tmp";
 
 /// What every run may read: programs and libraries.
@@ -76,7 +76,7 @@ const LINKS: [(&str, &str); 5] = [
     ("/tmp", "/dev/shm"),
 ];
 
-/// The user in the box, for programs that ask for their name.
+/// The user in the sandbox, for programs that ask for their name.
 const FILES: [(&str, &[u8]); 2] = [
     ("/etc/passwd", b"skill:x:1000:1000::/tmp:/bin/sh\n"),
     ("/etc/group", b"skill:x:1000:\n"),
@@ -93,7 +93,7 @@ pub(super) enum Item<'a> {
     Link { target: CString, path: CString },
 }
 
-/// A path of the host that is seen in the box at its own path.
+/// A path of the host that is seen in the sandbox at its own path.
 #[derive(Debug)]
 pub(super) struct Mount {
     pub(super) source: CString,
@@ -143,7 +143,7 @@ impl Strings {
     }
 }
 
-/// Everything that the first process of a box does before it starts the program.
+/// Everything that the first process of a sandbox does before it starts the program.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     /// A folder of the host that the new root is mounted on for a moment.
@@ -240,7 +240,7 @@ impl Program {
             .retain(|(resource, ..)| *resource != Resource::Nproc);
     }
 
-    /// Adds rules for the root of the box: everything in it can be read, scratch and granted paths written.
+    /// Adds rules for the root of the sandbox: everything in it can be read, scratch and granted paths written.
     fn with_box_rules(mut self, request: &Request<'_>) -> io::Result<Self> {
         if let Some(rules) = &mut self.rules {
             rules.allow_folder(c"/".to_owned(), Access::Read);
@@ -345,7 +345,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Shows a path of the host. A link of the system is made anew, so that it leads to the same place in the box.
+    /// Shows a path of the host. A link of the system is made anew, so that it leads to the same place in the sandbox.
     fn add_host_path(&mut self, path: &Path, access: Access) -> io::Result<()> {
         let metadata = fs::symlink_metadata(path)?;
         let is_system = SYSTEM.iter().any(|system| path == Path::new(system));
@@ -355,7 +355,7 @@ impl<'a> Layout<'a> {
         self.add_mount(&path.canonicalize()?, path, access)
     }
 
-    /// Shows a path of the host, in which no part is a link, at a path of the box.
+    /// Shows a path of the host, in which no part is a link, at a path of the sandbox.
     fn add_mount(&mut self, source: &Path, seen: &Path, access: Access) -> io::Result<()> {
         if source.is_dir() {
             self.add_folder(seen)?;

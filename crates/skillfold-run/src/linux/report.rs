@@ -1,4 +1,4 @@
-//! Which layers this system has: a box is set up once, up to the program.
+//! Which layers this system has: a sandbox is set up once, up to the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::limits::RunLimits;
 use crate::permissions::Permissions;
 use crate::process::{Control as _, Input, Request};
 
-/// A program that no box has, so that nothing is run.
+/// A program that no sandbox has, so that nothing is run.
 const NO_PROGRAM: &str = "/skillfold-run-probe";
 
 /// Returns which layers this system has. Tried once for each process.
@@ -58,7 +58,7 @@ fn seccomp_missing() -> Option<String> {
     asked.err().map(|error| io::Error::from(error).to_string())
 }
 
-/// Sets up a box without a program. Returns why there are no namespaces, and why there is no control group.
+/// Sets up a sandbox without a program. Returns why there are no namespaces, and why there is no control group.
 pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
     let limits = RunLimits::default();
     let permissions = Permissions::default();
@@ -102,7 +102,7 @@ pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
         Ok(Ok(boxed)) => {
             boxed.kill();
             let _ = boxed.wait();
-            let why = format!("`{NO_PROGRAM}` was started, which is not in the box");
+            let why = format!("`{NO_PROGRAM}` was started, which is not in the sandbox");
             (Some(why.clone()), Some(why))
         }
     }

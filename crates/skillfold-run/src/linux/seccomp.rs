@@ -170,7 +170,7 @@ pub(super) fn filters(
     )?;
     // 0 is the usual one, the other asks for the current one.
     refuse_if(libc::SYS_personality, vec![other_than(&[0, u32::MAX])])?;
-    // Limits of this process alone: the first process of the box has the same user.
+    // Limits of this process alone: the first process of the sandbox has the same user.
     refuse_if(libc::SYS_prlimit64, vec![other_than(&[0])])?;
     refuse_if(
         libc::SYS_socketpair,
@@ -260,7 +260,7 @@ fn no_x32() -> [sock_filter; 4] {
     ]
 }
 
-/// Whether sockets of the Unix domain can be made in a box with the network of the host. Those with abstract names belong
+/// Whether sockets of the Unix domain can be made in a sandbox with the network of the host. Those with abstract names belong
 /// to the network, so a program of the host could be reached unless Landlock prevents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnixSockets {

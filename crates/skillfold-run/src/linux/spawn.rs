@@ -1,4 +1,4 @@
-//! Starts a process in the box.
+//! Starts a process in the sandbox.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
@@ -21,7 +21,7 @@ use crate::limits::RunLimits;
 use crate::permissions::Network;
 use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
-/// Namespaces that every box has.
+/// Namespaces that every sandbox has.
 const NAMESPACES: c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -29,13 +29,13 @@ const NAMESPACES: c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// The user of the host that a box of root runs as: `nobody`.
+/// The user of the host that a sandbox of root runs as: `nobody`.
 const NOBODY: u32 = 65534;
 
-/// Maximum time to set up a box. It takes milliseconds.
+/// Maximum time to set up a sandbox. It takes milliseconds.
 const SETUP_TIME: Duration = Duration::from_secs(10);
 
-/// Why a box could not be set up.
+/// Why a sandbox could not be set up.
 #[derive(Debug)]
 pub(super) struct SetupFailure {
     pub(super) step: &'static str,
@@ -57,16 +57,16 @@ impl SetupFailure {
     }
 }
 
-/// Starts a process in the box.
+/// Starts a process in the sandbox.
 pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
     let failed = |failure: SetupFailure| {
         let message = format!(
-            "Could not start `{}` in the box: {}",
+            "Could not start `{}` in the sandbox: {}",
             request.script, failure.step
         );
         RunError::failed_to_start(message, failure.error)
     };
-    let prepared = SetupFailure::at("prepare the box");
+    let prepared = SetupFailure::at("prepare the sandbox");
     let plan = Plan::new(request).map_err(&prepared).map_err(failed)?;
     let streams = Streams::new(request.input)
         .map_err(&prepared)
@@ -142,19 +142,19 @@ fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, FIRST_FREE)?)
 }
 
-/// A box that has started its program.
+/// A sandbox that has started its program.
 #[derive(Debug)]
 pub(super) struct Boxed {
     /// The first process.
     process: OwnedFd,
     status: Mutex<PipeReader>,
     ended: Mutex<Option<ExitStatus>>,
-    /// The box ends when this is closed: with the host, whatever ends it.
+    /// The sandbox ends when this is closed: with the host, whatever ends it.
     _lifeline: PipeWriter,
     group: Mutex<Option<ControlGroup>>,
 }
 
-/// Sets up a box, and returns when its program has started.
+/// Sets up a sandbox, and returns when its program has started.
 pub(super) fn launch(
     plan: &Plan<'_>,
     streams: &Streams,
@@ -198,7 +198,7 @@ pub(super) fn launch(
         .and_then(|()| go_on.write_all(&[1]))
         .map_err(SetupFailure::at("map users"))
         .and_then(|()| {
-            // Takes the kernel some milliseconds, in which the box sets itself up.
+            // Takes the kernel some milliseconds, in which the sandbox sets itself up.
             *locked(&boxed.group) = ControlGroup::with_process(limits, pid).ok();
             go_on
                 .write_all(&[1])
@@ -216,7 +216,7 @@ pub(super) fn launch(
     Ok(boxed)
 }
 
-/// Makes the first process of a box, in namespaces of its own. It is a copy of the thread that calls this.
+/// Makes the first process of a sandbox, in namespaces of its own. It is a copy of the thread that calls this.
 fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedFd)> {
     let mut copies: Vec<Option<OwnedFd>> = plan.mounts.iter().map(|_| None).collect();
     let network = match plan.network {
@@ -252,7 +252,7 @@ fn prefer_to_kill(pid: c_int) {
         .and_then(|mut file| file.write_all(b"1000"));
 }
 
-/// Maps the user of the box to an unprivileged one of the host: `nobody` for root, else the user who starts it.
+/// Maps the user of the sandbox to an unprivileged one of the host: `nobody` for root, else the user who starts it.
 ///
 /// The kernel does not count processes of the real root, so its own user would have no limit of processes.
 fn map_users(pid: c_int) -> io::Result<()> {
@@ -276,7 +276,7 @@ fn map_users(pid: c_int) -> io::Result<()> {
 fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
     if !is_ready(setup) {
         let late = io::Error::from(io::ErrorKind::TimedOut);
-        return Err(SetupFailure::at("set up the box in time")(late));
+        return Err(SetupFailure::at("set up the sandbox in time")(late));
     }
     let mut sent = Vec::new();
     let read = setup.take(1 + FAILURE_BYTES as u64).read_to_end(&mut sent);
@@ -286,7 +286,7 @@ fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
         [READY, step, a, b, c, d] | [step, a, b, c, d] => (step, a, b, c, d),
         _ => {
             let killed = io::Error::other("its first process was killed");
-            return Err(SetupFailure::at("set up the box")(killed));
+            return Err(SetupFailure::at("set up the sandbox")(killed));
         }
     };
     Err(SetupFailure {
@@ -297,7 +297,7 @@ fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
     })
 }
 
-/// Waits until a pipe can be read or was closed; a file system that does not answer may hold a box up.
+/// Waits until a pipe can be read or was closed; a file system that does not answer may hold a sandbox up.
 fn is_ready(pipe: &PipeReader) -> bool {
     let deadline = Instant::now() + SETUP_TIME;
     loop {

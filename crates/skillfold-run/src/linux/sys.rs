@@ -49,7 +49,7 @@ pub(super) fn null() -> *const c_void {
     ptr::null()
 }
 
-/// Returns a descriptor that a box has under a fixed number.
+/// Returns a descriptor that a sandbox has under a fixed number.
 pub(super) const fn fixed(number: c_int) -> BorrowedFd<'static> {
     // SAFETY: it is open as long as it is used, and the kernel refuses a number that is not.
     unsafe { BorrowedFd::borrow_raw(number) }

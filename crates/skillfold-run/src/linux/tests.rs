@@ -50,16 +50,16 @@ fn failure() -> String {
 #[test]
 fn first_process_that_is_killed_on_the_way_is_no_start() {
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
-    insta::assert_snapshot!(why, @"Could not start `a.sh` in the box: set up the box: its first process was killed");
+    insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set up the sandbox: its first process was killed");
     let layers = || try_box(&BoxReport::new(|_| None)).0;
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, layers);
-    insta::assert_snapshot!(why.unwrap(), @"could not set up the box: its first process was killed; unprivileged user namespaces may be switched off");
+    insta::assert_snapshot!(why.unwrap(), @"could not set up the sandbox: its first process was killed; unprivileged user namespaces may be switched off");
 }
 
 #[test]
 fn limit_that_is_refused_is_not_taken_for_set() {
     let why = without(libc::SYS_prlimit64, REFUSE, failure);
-    insta::assert_snapshot!(why, @"Could not start `a.sh` in the box: set resource limits: Operation not permitted (os error 1)");
+    insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set resource limits: Operation not permitted (os error 1)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Installs the packages that a script needs, in the box with the network alone opened.
+//! Installs the packages that a script needs, in the sandbox with the network alone opened.
 
 mod lock;
 
@@ -62,7 +62,7 @@ const MAX_COMPLAINT: usize = 2000;
 
 /// The packages of one file of a skill, and everything they are installed with.
 ///
-/// The installer runs in the box: it has the network, the folder that it fills, and of the skill only the names of the
+/// The installer runs in the sandbox: it has the network, the folder that it fills, and of the skill only the names of the
 /// packages. Nothing of the skill or of a package is run: `uv` takes wheels alone, `npm` runs no scripts of packages.
 pub struct Prepare<'a> {
     copy: &'a SkillCopy,
@@ -165,7 +165,7 @@ impl<'a> Prepare<'a> {
         self.installer().map(|_| ())
     }
 
-    /// Installs the packages in an empty folder of the host. A box that root starts is an unprivileged user, for whom the
+    /// Installs the packages in an empty folder of the host. A sandbox that root starts is an unprivileged user, for whom the
     /// folder must be writable.
     ///
     /// # Errors
@@ -315,10 +315,8 @@ impl<'a> Prepare<'a> {
         let message =
             format!("`{installer}` is not installed, which installs the packages of `{file}`");
         let hint = match installer {
-            Installer::Uv => {
-                "Install it in a folder of the search path: https://docs.astral.sh/uv/"
-            }
-            Installer::Npm => "Install Node with npm in a folder of the search path",
+            Installer::Uv => "Install it, or add its folder to PATH: https://docs.astral.sh/uv/",
+            Installer::Npm => "Install Node with npm, or add its folder to PATH",
         };
         RunError::new(RunErrorKind::InterpreterMissing, message, hint)
     }

@@ -169,7 +169,7 @@ impl Connection {
         loop {
             if self.cancel.is_cancelled() {
                 let message = format!("Toolset `{}` was cancelled", self.file);
-                let hint = "Call it again if it is still wanted";
+                let hint = "Call it again if you still need it";
                 return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -206,15 +206,15 @@ impl Connection {
         let what = format!("{end} before it answered `{method}`");
         self.failed(
             &what,
-            "Another try starts it anew; what it said last may name the fault",
+            "Try again, which restarts it; its last output may say why",
         )
     }
 
     fn too_late(&self, method: &str) -> RunError {
         let seconds = self.limits.wall_time.as_secs_f64();
-        let what = format!("did not answer `{method}` within {seconds} s and was ended");
+        let what = format!("did not answer `{method}` within {seconds} s and was stopped");
         let message = self.with_last_words(&what);
-        let hint = "Another try starts it anew; give it less to do, or raise the time limit";
+        let hint = "Try again with less to do, or raise the time limit";
         RunError::new(RunErrorKind::Timeout, message, hint)
     }
 

@@ -192,7 +192,7 @@ impl Toolset for DefinedToolset {
             .run()?;
         if outcome.end == End::Cancelled {
             let message = format!("Tool `{tool}` was cancelled");
-            let hint = "Call it again if it is still wanted";
+            let hint = "Call it again if you still need it";
             return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
         }
         Ok(output(&outcome))
@@ -211,13 +211,14 @@ fn output(outcome: &Outcome) -> ToolOutput {
     let errors = outcome.stderr_text();
     let end = match outcome.end {
         End::Exited(code) => format!("The script ended with code {code}"),
-        End::Signalled(signal) => format!("The script was ended by signal {signal}"),
-        End::Timeout => "The script ran longer than its time limit and was ended".to_owned(),
+        End::Signalled(signal) => format!("The script was killed by signal {signal}"),
+        End::Timeout => "The script ran longer than its time limit and was stopped".to_owned(),
         End::OutputTooLarge => {
-            "The script wrote more than its limit and was ended; this is the start of it".to_owned()
+            "The script wrote more than its limit and was stopped; this is the start of it"
+                .to_owned()
         }
         End::CpuTimeExceeded | End::FileTooLarge | End::Cancelled => {
-            format!("The script was ended: {}", outcome.end.code())
+            format!("The script was stopped: {}", outcome.end.code())
         }
     };
     let parts = [text.trim_end(), last_bytes(&errors, MAX_ERROR).trim(), &end];

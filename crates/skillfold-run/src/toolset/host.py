@@ -1,6 +1,6 @@
 """Imports the tools of a Python module, and speaks for them as an MCP server over standard input and output.
 
-Started in the box as `python3 host.py /skill/toolsets/index.py Name`; the name is empty for the default.
+Started in the sandbox as `python3 host.py /skill/toolsets/index.py Name`; the name is empty for the default.
 """
 
 import importlib.util

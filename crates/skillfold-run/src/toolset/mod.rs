@@ -1,4 +1,4 @@
-//! Toolsets: tools that a skill brings along, called in the box.
+//! Toolsets: tools that a skill brings along, called in the sandbox.
 //!
 //! A skill names them in its frontmatter as `toolsets: ["toolsets/index:HelloToolset"]`, a [`ToolsetRef`]. [`load_toolset`]
 //! finds the file in the [`SkillCopy`](crate::SkillCopy) and picks a loader by it:

@@ -134,7 +134,7 @@ impl ServerToolset {
                 "Toolset `{}` lists other tools than before",
                 self.server.file
             );
-            let hint = "Load it anew, and show its tools again";
+            let hint = "Reload it, and review its tools again";
             return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint));
         }
         Ok(self.connection.insert(connection))

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What every secret contains. No output of a box may.
+/// What every secret contains. No output of a sandbox may.
 pub(crate) const CANARY: &str = "CANARY-7c1f";
 
 /// Where people and Skillfold keep what a script must not see.
@@ -130,7 +130,7 @@ impl Drop for Host {
     }
 }
 
-/// Lets every user read and write: the box must hold without the permissions of files.
+/// Lets every user read and write: the sandbox must hold without the permissions of files.
 fn open_up(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
 }

@@ -13,7 +13,7 @@ use crate::skill::{path, skill};
 /// Runs in a usual test; `BOX_RUNS` sets another number.
 const RUNS: u64 = 60;
 
-/// Processes that the whole test may have, the boxes included.
+/// Processes that the whole test may have, the sandboxes included.
 const PROCESSES: &str = "300";
 
 const WALL_TIME: Duration = Duration::from_millis(300);

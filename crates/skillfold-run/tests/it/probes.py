@@ -1,6 +1,6 @@
-"""Tries to leave the box, one named probe after the other. Prints a JSON object: name -> what it got, or null.
+"""Tries to leave the sandbox, one named probe after the other. Prints a JSON object: name -> what it got, or null.
 
-Input is a JSON object about the host: files, folders, sockets and processes that a test has made for this. Without the box,
+Input is a JSON object about the host: files, folders, sockets and processes that a test has made for this. Without the sandbox,
 as a control, most probes must succeed; `control` leaves out those that would change the host beyond what the test made.
 """
 
@@ -232,7 +232,7 @@ for who, pid in VICTIMS.items():
             return read_any(path)
         probe(f"read {name} of {who}", read_process)
     for number in (0, signal.SIGCONT):
-        # To a process of the host: a number that may be anyone's, if it is any process of the box.
+        # To a process of the host: a number that may be anyone's, if it is any process of the sandbox.
         probe(f"signal {number} to {who}", lambda pid=pid, number=number: os.kill(pid, number) is None, harmless=who != "the first process")
     probe(f"attach to {who}", lambda pid=pid: syscall(PTRACE, 0x4206, pid, 0, 0), harmless=who == "the host")
     probe(f"open {who} as a descriptor", lambda pid=pid: os.pidfd_open(pid) and signal.pidfd_send_signal(os.pidfd_open(pid), 0) is None)

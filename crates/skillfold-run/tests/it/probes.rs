@@ -1,4 +1,4 @@
-//! Hundreds of attempts to leave the box, as root and as an ordinary user, and the same without the box.
+//! Hundreds of attempts to leave the sandbox, as root and as an ordinary user, and the same without the sandbox.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +38,7 @@ fn no_probe_leaves_the_box_as_root_or_as_a_user() {
         assert!(!output.contains(CANARY), "as {user}: a canary was seen");
         // The probes bite: most of those that can be tried without harm succeed outside.
         println!(
-            "{user}: {} probes in the box, 0 succeed; without it {successes} of {} succeed",
+            "{user}: {} probes in the sandbox, 0 succeed; without it {successes} of {} succeed",
             results.len(),
             control.len()
         );
@@ -84,7 +84,7 @@ fn without_namespaces_a_run_is_refused_or_what_is_left_holds() {
         "sh",
     ]);
     let (_, refusal) = probe_in_box(&Host::new(), &user, "whole");
-    assert_eq!(refusal["code"], "box_unavailable");
+    assert_eq!(refusal["code"], "sandbox_unavailable");
     assert_eq!(refusal["layer"], "namespaces");
     let (results, outcome) = probe_in_box(&Host::new(), &user, "without namespaces");
     let results = results.unwrap_or_else(|| panic!("{outcome}"));
@@ -186,7 +186,7 @@ fn runner(host: &Host, user: &[&str], name: &str) -> Command {
     command
 }
 
-/// Runs the probes in the box. Returns what they got, if they ran, and the whole outcome.
+/// Runs the probes in the sandbox. Returns what they got, if they ran, and the whole outcome.
 fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Value) {
     let result = host.path().join("result");
     // Without namespaces the files of the real host are there too, so only harmless probes are tried.

@@ -210,7 +210,7 @@ fn granted_paths_and_variables_are_there() {
     let text = "import os\n\
                 print(os.environ['TOKEN'])\n\
                 print(sorted(os.listdir(os.environ['FOLDER'])))\n\
-                open(os.environ['FOLDER'] + '/written/file', 'w').write('from the box')\n\
+                open(os.environ['FOLDER'] + '/written/file', 'w').write('from the sandbox')\n\
                 try: open(os.environ['FOLDER'] + '/read/file', 'w'); print('wrote')\n\
                 except OSError: pass\n";
     let permissions = Permissions::default()
@@ -228,7 +228,7 @@ fn granted_paths_and_variables_are_there() {
     );
     assert_eq!(
         fs::read_to_string(open.write.join("file")).unwrap(),
-        "from the box"
+        "from the sandbox"
     );
 }
 

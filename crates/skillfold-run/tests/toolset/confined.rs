@@ -1,4 +1,4 @@
-//! Toolsets are in the box.
+//! Toolsets are in the sandbox.
 
 use std::fs;
 use std::io::Read as _;

@@ -78,7 +78,7 @@ fn a_script_that_fails_is_an_answer_that_says_why() {
         ("scripts/echo.sh", "echo start; sleep 9"),
     ];
     let mut toolset = load_with(&files, "tools", &within(Duration::from_millis(500))).unwrap();
-    insta::assert_snapshot!(show_call(&mut *toolset, "echo", &json!({ "text": "" })), @r#"failed: "start\nThe script ran longer than its time limit and was ended", title "", metadata {"code":"timeout"}"#);
+    insta::assert_snapshot!(show_call(&mut *toolset, "echo", &json!({ "text": "" })), @r#"failed: "start\nThe script ran longer than its time limit and was stopped", title "", metadata {"code":"timeout"}"#);
 }
 
 #[test]

@@ -51,10 +51,10 @@ fn called_twice(on_call: &str) -> String {
 fn a_toolset_that_does_not_answer_is_ended_in_time() {
     let started = Instant::now();
     insta::assert_snapshot!(called_twice("print('thinking', file=sys.stderr, flush=True); time.sleep(60)"), @r"
-    timeout: Toolset `server` did not answer `tools/call` within 1 s and was ended. It said: thinking
-    hint: Another try starts it anew; give it less to do, or raise the time limit
-    timeout: Toolset `server` did not answer `tools/call` within 1 s and was ended. It said: thinking
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `server` did not answer `tools/call` within 1 s and was stopped. It said: thinking
+    hint: Try again with less to do, or raise the time limit
+    timeout: Toolset `server` did not answer `tools/call` within 1 s and was stopped. It said: thinking
+    hint: Try again with less to do, or raise the time limit
     ");
     assert!(
         started.elapsed() < Duration::from_secs(5),
@@ -73,8 +73,8 @@ fn a_toolset_that_says_nothing_at_all_is_not_loaded() {
     )
     .unwrap_err();
     insta::assert_snapshot!(show_error(&error), @r"
-    timeout: Toolset `server` did not answer `initialize` within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `server` did not answer `initialize` within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
     ");
 }
 
@@ -161,8 +161,8 @@ fn a_toolset_that_closes_its_input_does_not_end_the_host() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     insta::assert_snapshot!(called_twice("os.close(0); text(id, 'closed'); time.sleep(60)"), @r#"
     ok: "closed", title "", metadata {}
-    timeout: Toolset `server` did not answer `tools/call` within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `server` did not answer `tools/call` within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
     "#);
 }
 
@@ -171,7 +171,7 @@ fn a_crash_is_reported_and_the_next_call_starts_anew() {
     let crash_once = "(print('out of luck', file=sys.stderr, flush=True), os._exit(7)) if params['arguments']['n'] == 1 else text(id, 'ok')";
     insta::assert_snapshot!(called_twice(crash_once), @r#"
     toolset_failed: Toolset `server` ended with code 7 before it answered `tools/call`. It said: out of luck
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     ok: "ok", title "", metadata {}
     "#);
 }
@@ -200,7 +200,7 @@ fn a_toolset_that_lists_other_tools_later_is_not_called() {
     toolset.call("a", &json!({})).unwrap_err();
     insta::assert_snapshot!(show_call(&mut *toolset, "a", &json!({})), @r"
     invalid_toolset: Toolset `server` lists other tools than before
-    hint: Load it anew, and show its tools again
+    hint: Reload it, and review its tools again
     ");
 }
 
@@ -303,7 +303,7 @@ fn a_cancelled_toolset_ends_soon() {
     });
     insta::assert_snapshot!(show_call(&mut *toolset, "a", &json!({})), @r"
     cancelled: Toolset `server` was cancelled
-    hint: Call it again if it is still wanted
+    hint: Call it again if you still need it
     ");
     assert!(
         started.elapsed() < Duration::from_secs(2),

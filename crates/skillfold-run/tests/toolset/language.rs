@@ -188,7 +188,7 @@ fn a_python_module_that_cannot_be_imported_says_where() {
     ");
     insta::assert_snapshot!(refused("import os\nos._exit(3)\n", "toolsets/index"), @r"
     toolset_failed: Toolset `toolsets/index.py` ended with code 3 before it answered `initialize`
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     ");
 }
 

@@ -64,7 +64,7 @@ fn the_name_in_a_reference_is_the_interface() {
     let error = load_bytes(example(), "t:Hello", &ToolsetOptions::default()).unwrap_err();
     insta::assert_snapshot!(show_error(&error), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it has no export `Hello`; leave the name out, or write `tools`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 
@@ -93,7 +93,7 @@ fn an_instance_remembers_until_a_fault_which_the_call_reports() {
     insta::assert_snapshot!(call(1), @r#"ok: "2", title "", metadata {}"#);
     insta::assert_snapshot!(call(123_456), @r"
     toolset_failed: Toolset `t.wasm` ended before it answered `call`: wasm `unreachable` instruction executed. It said: at the end
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     ");
     insta::assert_snapshot!(call(1), @r#"ok: "1", title "", metadata {}"#);
 }
@@ -114,7 +114,7 @@ fn cancelling_ends_a_call_that_runs_and_every_later_one() {
     });
     let started = Instant::now();
     let cancelled =
-        "cancelled: Toolset `t.wasm` was cancelled\nhint: Call it again if it is still wanted";
+        "cancelled: Toolset `t.wasm` was cancelled\nhint: Call it again if you still need it";
     assert_eq!(show_call(&mut *toolset, "run", &json!({})), cancelled);
     assert_eq!(show_call(&mut *toolset, "run", &json!({})), cancelled);
     assert!(started.elapsed() < Duration::from_secs(5));

@@ -37,26 +37,26 @@ fn an_endless_loop_ends_in_time_wherever_it_is() {
         ..Parts::default()
     };
     insta::assert_snapshot!(in_call.called_twice(&second), @r"
-    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
-    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
+    timeout: Toolset `t.wasm` did not answer `call` within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
     ");
     let in_list = Parts {
         list: FOR_EVER,
         ..Parts::default()
     };
     insta::assert_snapshot!(in_list.refusal(&second), @r"
-    timeout: Toolset `t.wasm` did not answer `list` within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `t.wasm` did not answer `list` within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
     ");
     let at_start = Parts {
         items: "(func $start (loop $for_ever (br $for_ever))) (start $start)",
         ..Parts::default()
     };
     insta::assert_snapshot!(at_start.refusal(&second), @r"
-    timeout: Toolset `t.wasm` did not start within 1 s and was ended
-    hint: Another try starts it anew; give it less to do, or raise the time limit
+    timeout: Toolset `t.wasm` did not start within 1 s and was stopped
+    hint: Try again with less to do, or raise the time limit
     ");
     let asked_for_room = Parts {
         realloc: FOR_EVER,
@@ -78,9 +78,9 @@ fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
     };
     insta::assert_snapshot!(in_call.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` ended before it answered `call`: call stack exhausted
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     toolset_failed: Toolset `t.wasm` ended before it answered `call`: call stack exhausted
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     ");
     let in_list = Parts {
         items: endless,
@@ -89,7 +89,7 @@ fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
     };
     insta::assert_snapshot!(in_list.refusal(&options()), @r"
     toolset_failed: Toolset `t.wasm` ended before it answered `list`: call stack exhausted
-    hint: Another try starts it anew; what it said last may name the fault
+    hint: Try again, which restarts it; its last output may say why
     ");
 }
 
@@ -100,7 +100,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
         ..Parts::default()
     };
     insta::assert_snapshot!(huge.refusal(&options()), @r"
-    toolset_failed: Toolset `t.wasm` needs more than 1073741824 bytes of memory and was ended
+    toolset_failed: Toolset `t.wasm` needs more than 1073741824 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
     ");
     let tables = Parts {
@@ -108,7 +108,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
         ..Parts::default()
     };
     insta::assert_snapshot!(tables.refusal(&with_memory(100 * MIB)), @r"
-    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was ended
+    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
     ");
     // Each has 40 MiB, all together more than 100.
@@ -119,7 +119,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
         ..Parts::default()
     };
     insta::assert_snapshot!(many.refusal(&with_memory(100 * MIB)), @r"
-    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was ended
+    toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
     ");
     many.load(&options()).unwrap();
@@ -130,7 +130,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
     };
     insta::assert_snapshot!(instances.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: resource limit exceeded: instance count too high at 33
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 
@@ -154,9 +154,9 @@ fn memory_that_is_asked_for_later_has_a_limit() {
         ..Parts::default()
     };
     insta::assert_snapshot!(gives_up.called_twice(&with_memory(20 * MIB)), @r"
-    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was ended
+    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
-    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was ended
+    toolset_failed: Toolset `t.wasm` needs more than 20971520 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
     ");
 }
@@ -213,9 +213,9 @@ fn an_answer_that_is_no_text_is_an_error() {
     };
     insta::assert_snapshot!(parts.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: invalid utf-8 sequence of 1 bytes from index 1
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: invalid utf-8 sequence of 1 bytes from index 1
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     ");
 }
 
@@ -240,9 +240,9 @@ fn an_enormous_answer_is_not_taken() {
     };
     insta::assert_snapshot!(beyond.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     ");
     // A million tools, all of which are the same text of 100 MB.
     let tools = Parts {
@@ -298,9 +298,9 @@ fn of_the_log_only_the_end_is_kept() {
     };
     insta::assert_snapshot!(beyond.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
-    hint: Another try starts it anew; make it with bindings from toolset.wit
+    hint: Generate its bindings from toolset.wit
     ");
 }
 
@@ -330,7 +330,7 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
     };
     insta::assert_snapshot!(listed(r#"(data (i32.const 80) "{\22type\22: \22object\22")"#), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: the parameters of `run` are not JSON: EOF while parsing an object at line 1 column 17
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(listed(r#"(data (i32.const 64) "r n")"#), @r"
     invalid_toolset: Toolset `t.wasm`: a tool's name has 1 to 128 visible characters and no spaces: `r n`
@@ -342,7 +342,7 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
     };
     insta::assert_snapshot!(many.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it has more than 256 tools
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 
@@ -373,7 +373,7 @@ fn nothing_but_the_log_can_be_imported() {
     let other_function = other_function.replace(r#"$logging "log""#, r#"$logging "read""#);
     insta::assert_snapshot!(refused(&wat::parse_str(other_function).unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: component imports instance `skillfold:toolset/logging@0.1.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 
@@ -385,7 +385,7 @@ fn a_component_without_the_tools_is_refused() {
     };
     insta::assert_snapshot!(other.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     let other_type = Parts {
         listed: "list string",
@@ -393,11 +393,11 @@ fn a_component_without_the_tools_is_refused() {
     };
     insta::assert_snapshot!(other_type.refusal(&options()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: failed to convert function to given type: type mismatch with results: expected `record` found `string`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(&wat::parse_str("(component)").unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: no exported instance named `skillfold:toolset/tools@0.1.0`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 
@@ -405,23 +405,23 @@ fn a_component_without_the_tools_is_refused() {
 fn bytes_that_are_no_component_are_refused() {
     insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module and not a component; `wasm-tools component new` makes one of it
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(b""), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(b"no component\n"), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: the file has more than 16777216 bytes
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     let whole = Parts::default().bytes();
     for end in (0..whole.len()).step_by(7) {
@@ -446,7 +446,7 @@ fn a_function_that_would_exhaust_the_compiler_is_refused() {
     load_bytes(of_size(10_000), "t", &options()).unwrap();
     insta::assert_snapshot!(refused(&of_size(600_000)), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: a function has more than 524288 bytes
-    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone
+    hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
 }
 

@@ -18,7 +18,7 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
     };
     insta::assert_snapshot!(said(SetupClient::Cursor, "{\n  \"mcpServers\": {\n    \"a\": {}\n    \"b\": {}\n  }\n}"), @"Invalid `/person/.cursor/mcp.json`: Expected comma at 3:12");
     insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"mcpServers\": [] }"), @"Invalid `/person/.cursor/mcp.json`: Expected an object at 1:17");
-    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Invalid `/person/.cursor/mcp.json`: Key "mcpServers" is there twice at 1:21"#);
+    insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Invalid `/person/.cursor/mcp.json`: Key "mcpServers" appears twice at 1:21"#);
     insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a\": nul }"), @"Invalid `/person/.cursor/mcp.json`: Unexpected word at 1:8");
     insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a"), @"Invalid `/person/.cursor/mcp.json`: Unterminated string literal at 1:3");
     insta::assert_snapshot!(said(SetupClient::Cursor, "{} x"), @"Invalid `/person/.cursor/mcp.json`: Text cannot contain more than one JSON value at 1:4");
@@ -32,7 +32,7 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
     insta::assert_snapshot!(said(SetupClient::Goose, "extensions:\n- developer\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
     insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n---\nb: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
     insta::assert_snapshot!(said(SetupClient::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
-    insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: it cannot be changed without changing more; change it by hand");
+    insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: this entry can't be edited without touching others; edit it by hand");
 }
 
 #[test]

@@ -203,7 +203,7 @@ pub(crate) fn check(
     })
 }
 
-/// What the proofs of the approvals in a log are worth.
+/// The result of verifying the approval proofs in a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckedProofs {

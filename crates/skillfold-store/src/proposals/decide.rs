@@ -17,8 +17,7 @@ const MOVED: &str = "The skill has changed since; `skillfold review` merges the 
 const EXISTS: &str = "There is a skill in its folder; reject the proposal, or remove the skill";
 const OTHER_BASE: &str =
     "The proposal is for another version than the one that was reviewed; review it again";
-const OWN: &str =
-    "Nobody approves their own proposal by the right that the host gave them; someone else has to";
+const OWN: &str = "You can't approve your own proposal; ask another reviewer";
 const NOT_KEPT: &str = "This version is no longer kept; `skillfold history` shows those that are";
 
 /// The version that a skill got.
@@ -124,7 +123,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a skill an earlier version again. `base` is the version that it has now.
+    /// Restores an earlier version of a skill. `base` is the version that it has now.
     ///
     /// # Errors
     ///

@@ -78,7 +78,7 @@ pub struct Proposed {
 pub struct PendingProposal {
     /// The proposal.
     pub proposal: Proposal,
-    /// Whether the store wrote it. A file that was put there by other hands is not recorded.
+    /// Whether the store wrote it. A file that was put there outside Skillfold is not recorded.
     pub is_recorded: bool,
     /// The number of its record.
     number: Option<u64>,
@@ -256,7 +256,7 @@ impl Store {
         let names: Vec<String> = waiting.iter().map(|it| it.proposal.file.clone()).collect();
         let found = waiting.into_iter().find(is_meant);
         found.ok_or_else(|| {
-            let message = format!("No proposal waits under `{name}`");
+            let message = format!("No pending proposal named `{name}`");
             let error = Error::new(ErrorKind::NotFound, message, NOT_WAITING);
             error.with_nearest(names.iter().take(3).map(String::as_str))
         })
@@ -374,7 +374,7 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Keeps the bytes of a proposal, which may be put there by other hands.
+    /// Keeps the bytes of a proposal, which may be put there outside Skillfold.
     pub(crate) fn keep(&self, proposal: &Proposal) -> Result<(), Error> {
         match self.file_of(proposal)? {
             Some(file) => self.objects().put(file.bytes()).map(|_| ()),
@@ -400,7 +400,7 @@ impl LockedStore<'_> {
 }
 
 fn not_waiting(digest: Digest) -> Error {
-    let message = format!("No proposal waits with the digest `{digest}`");
+    let message = format!("No pending proposal with the digest `{digest}`");
     Error::new(ErrorKind::NotFound, message, NOT_WAITING)
 }
 

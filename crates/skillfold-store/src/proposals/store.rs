@@ -1,7 +1,7 @@
 //! The store: a folder with proposals, the versions of skills and the log of what was decided.
 //!
-//! Whatever changes more than the log is started in it and finished in it. Between the two only one thing changes, in one
-//! step. A process that ends in between leaves the old state or the new one, and the next to open the store writes down which.
+//! Each operation logs a start and a finish around one atomic change. A process that ends in between leaves the old state or
+//! the new one, and the next to open the store logs which.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -113,7 +113,7 @@ impl Store {
     ) -> Result<RecordedApproval, Error> {
         if approval.how() == ApprovedBy::Client {
             if !self.clients_may_ask()? {
-                let rule = "No person has let clients ask; allow the skill at a terminal";
+                let rule = "Clients may not ask for permission; allow the skill at a terminal";
                 return Err(Error::refused("the run", Refusal::Approval, rule));
             }
             return Ok(approval.recorded());

@@ -126,7 +126,7 @@ fn check_histories(home: &Path, log: &LogRecords) -> BTreeSet<Digest> {
         let added = (0..new.len()).find(|index| old.get(*index) != Some(&new[*index]));
         let added = new.remove(added.unwrap());
         assert_eq!(old, new, "{record:?}");
-        assert!(!old.contains(&added), "{added} is there twice");
+        assert!(!old.contains(&added), "{added} appears twice");
     }
     let edits = log
         .records

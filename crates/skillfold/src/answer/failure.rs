@@ -10,7 +10,7 @@ use skillfold_core::{Error, ErrorKind, Refusal};
 pub struct Failure {
     /// The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
     /// reserved for kinds that have no word yet. A script or tool that did not run has the code of the run, such as
-    /// `box_unavailable` or `interpreter_missing`.
+    /// `sandbox_unavailable` or `interpreter_missing`.
     pub error: String,
     /// Which kind of rule refused it, if it was refused: `untrusted`, `held`, `disabled`, `incompatible`,
     /// `traversal`, `link`, `not_a_file`, `too_large`, `changing`, `not_publishable`, `write`, `trust`,

@@ -20,10 +20,10 @@ pub enum Tool {
     /// Proposes a new skill.
     #[cfg(feature = "store")]
     ProposeNew,
-    /// Runs a script of a skill.
+    /// Runs a skill's script.
     #[cfg(feature = "run")]
     RunScript,
-    /// Calls a tool of a skill.
+    /// Calls a skill's tool.
     #[cfg(feature = "run")]
     CallTool,
 }

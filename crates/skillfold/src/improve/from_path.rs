@@ -38,7 +38,7 @@ impl Skills {
         let (id, place) = if is_new {
             (id.to_owned(), self.new_place(id)?)
         } else {
-            let entry = catalog.resolve_for_person(id)?;
+            let entry = catalog.resolve_for_user(id)?;
             (entry.id().to_owned(), self.place_of(&entry)?)
         };
         let before = place.read()?.unwrap_or_default();

@@ -72,7 +72,7 @@ impl Skills {
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill is not in a folder.
     pub fn skill_place(&self, id: &str) -> Result<SkillPath, Error> {
         let catalog = self.catalog();
-        let entry = catalog.resolve_for_person(id)?;
+        let entry = catalog.resolve_for_user(id)?;
         self.place_of(&entry)
     }
 

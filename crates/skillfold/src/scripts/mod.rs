@@ -1,4 +1,4 @@
-//! Runs scripts and tools of skills, in the box of [`skillfold_run`], if the user has allowed it.
+//! Runs scripts and tools of skills, in the sandbox of [`skillfold_run`], if the user has allowed it.
 //!
 //! Allowing is for the bytes that the user looked at: a skill that changes is not allowed any more. Loading a skill runs
 //! nothing; its tools are those that it had when it was allowed.
@@ -82,7 +82,7 @@ impl Skills {
     /// [`NotFound`](skillfold_core::ErrorKind::NotFound) or [`Refused`](skillfold_core::ErrorKind::Refused) as for loading
     /// it; others if its files cannot be read.
     pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
-        self.with_loader(|catalog, _| self.runnable_entry(&catalog.resolve_for_person(id)?))
+        self.with_loader(|catalog, _| self.runnable_entry(&catalog.resolve_for_user(id)?))
     }
 
     pub(crate) fn runnable_entry(&self, entry: &Entry<'_>) -> Result<RunnableSkill, Error> {
@@ -162,7 +162,7 @@ impl Skills {
         Ok(Ok(allowed.clone()))
     }
 
-    /// Allows a skill to run with everything that it asks for. Its toolsets are started in the box, to learn and remember their
+    /// Allows a skill to run with everything that it asks for. Its toolsets are started in the sandbox, to learn and remember their
     /// tools. `approval` says who allows it.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl Skills {
         self.remember(skill, folder, approval)
     }
 
-    /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the box. `observer`
+    /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the sandbox. `observer`
     /// receives what the installers say, line by line.
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl Skills {
         self.store()?.set_client_approval(allowed, approval, now())
     }
 
-    /// Calls a tool of a skill that may run. Toolsets stay loaded for the next call.
+    /// Calls a skill's tool that may run. Toolsets stay loaded for the next call.
     ///
     /// # Errors
     ///
@@ -276,7 +276,7 @@ impl Skills {
         self.call_skill_tool_until(skill, tool, arguments, &Cancel::default())
     }
 
-    /// Calls a tool of a skill that may run, until `cancel` ends it.
+    /// Calls a skill's tool that may run, until `cancel` ends it.
     ///
     /// # Errors
     ///
@@ -428,7 +428,7 @@ impl RunnableSkill {
         }
         let id = visible(&self.id);
         let mut text = format!(
-            "Let the skill `{id}` run its scripts and tools, in a box, while it is unchanged?\n"
+            "Let the skill `{id}` run its scripts and tools, in a sandbox, while it is unchanged?\n"
         );
         let listed = self.scripts();
         let scripts = listed.scripts.iter().map(|script| script.path.as_str());
@@ -446,7 +446,7 @@ impl RunnableSkill {
         }
         for state in layers().layers {
             if let Some(why) = &state.missing {
-                let _ = writeln!(text, "The box lacks {}: {why}.", state.layer);
+                let _ = writeln!(text, "The sandbox lacks {}: {why}.", state.layer);
             }
         }
         Some(text)
@@ -490,7 +490,7 @@ impl RunnableSkill {
         self
     }
 
-    /// Starts the skill's toolsets in the box, with everything that it asks for, and returns their tools.
+    /// Starts the skill's toolsets in the sandbox, with everything that it asks for, and returns their tools.
     fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
         let mut tools: Vec<SkillTool> = Vec::new();
         for toolset in &self.toolsets {
@@ -541,15 +541,15 @@ fn search_path(environment: &Environment) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the layers of the box that the settings accept to be missing.
+/// Returns the layers of the sandbox that the settings accept to be missing.
 fn accepted_layers(settings: &Settings) -> Result<Accept, Error> {
     let mut accept = Accept::default();
-    let names = settings.box_without.value.split(',').map(str::trim);
+    let names = settings.sandbox_without.value.split(',').map(str::trim);
     for name in names.filter(|name| !name.is_empty()) {
         let Some(layer) = Layer::from_name(name) else {
             let names: Vec<_> = Layer::ALL.iter().map(|layer| layer.as_str()).collect();
             let why = format!("`{name}` is no layer; the layers are {}", names.join(", "));
-            return Err(Error::invalid("box_without", why));
+            return Err(Error::invalid("sandbox_without", why));
         };
         accept = accept.missing(layer);
     }

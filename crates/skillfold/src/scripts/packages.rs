@@ -46,7 +46,7 @@ impl SkillPackages {
     pub(super) fn granted(&self, environment: &Environment) -> Result<Packages, Error> {
         let file = self.file.parse();
         let file =
-            file.map_err(|_| Error::invalid(&self.file, "It is no path inside the skill"))?;
+            file.map_err(|_| Error::invalid(&self.file, "It is not a path inside the skill"))?;
         let refused = |what: String, rule| Error::refused(what, Refusal::NotAllowed, rule);
         let folder = self.folder.to_string_lossy();
         if self.folder.parent() != Some(&packages_folder(environment)?) {
@@ -122,7 +122,7 @@ pub(super) fn install(
     let variables = (Prepare::variables().iter())
         .filter_map(|name| Some(((*name).to_owned(), environment.granted_variable(name)?)));
     let installed = prepare.with_variables(variables).install(&folder);
-    // The box of root is another user, who had to write to it.
+    // The sandbox of root is another user, who had to write to it.
     let closed = set_mode(&folder, 0o700);
     match (installed, closed) {
         (Ok(Prepared { installed, .. }), Ok(())) => Ok(SkillPackages {

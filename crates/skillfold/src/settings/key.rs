@@ -257,9 +257,9 @@ settings! {
         "a command with its arguments";
     scripts: bool = false;
         User, Word, "Whether models may run the scripts and tools of skills that you allowed", "`on` or `off`";
-    box_without: String = String::new();
-        User, Word, "The layers of the box that may be missing when a script runs",
-        "names of layers with commas in between; `skillfold run --box` lists them";
+    sandbox_without: String = String::new();
+        User, Word, "Sandbox layers that may be missing when a script runs",
+        "names of layers with commas in between; `skillfold run --sandbox` lists them";
     agents => Agents;
         User, Tables, "Agents, and the skills each uses and may see",
         "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file";

@@ -552,7 +552,7 @@ impl Audience {
     fn resolve<'a>(self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
         match self {
             Self::Model => catalog.resolve_for_model(id),
-            Self::User => catalog.resolve_for_person(id),
+            Self::User => catalog.resolve_for_user(id),
         }
     }
 }

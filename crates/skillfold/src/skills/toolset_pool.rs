@@ -63,7 +63,7 @@ impl ToolsetPool {
             .unwrap_or_else(PoisonError::into_inner);
         if cancel.is_cancelled() {
             let message = format!("Tool `{tool}` was cancelled before it was called");
-            let hint = "Call it again if it is still wanted";
+            let hint = "Call it again if you still need it";
             return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
         }
         loaded.cancel.follow(Some(cancel));

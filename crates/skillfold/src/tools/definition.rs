@@ -49,7 +49,7 @@ pub(super) fn definitions(policy: &Policy) -> Vec<ToolDefinition> {
             Tool::Load,
             load,
             "Load a skill",
-            "Returns the instructions of a skill. Call it before the task that the skill is for, and follow them."
+            "Returns a skill's instructions. Call it before the task that the skill is for, and follow them."
                 .to_owned(),
             json!({
                 "skill_id": text,
@@ -60,8 +60,8 @@ pub(super) fn definitions(policy: &Policy) -> Vec<ToolDefinition> {
         definition(
             Tool::Read,
             &names.read,
-            "Read a file of a skill",
-            "Returns a file that the instructions of a skill mention.".to_owned(),
+            "Read a skill's file",
+            "Returns a file that a skill's instructions mention.".to_owned(),
             json!({
                 "skill_id": text,
                 "path": described("Such as `references/forms.md`"),

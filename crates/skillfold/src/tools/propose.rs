@@ -37,7 +37,7 @@ pub(super) struct NewArguments {
 pub(super) fn definitions() -> [ToolDefinition; 2] {
     let text = json!({ "type": "string" });
     let described = |what: &str| json!({ "type": "string", "description": what });
-    let justification = described("Why, in a sentence or two for a person");
+    let justification = described("Why, in a sentence or two for the reviewer");
     let evidence = described("What shows it: an error, a command and its output");
     [
         definition(
@@ -122,9 +122,9 @@ fn answer(made: Result<MadeProposal, Error>) -> ToolAnswer {
     let proposal = &made.proposed.proposal;
     let (name, skill) = (visible(proposal.name()), visible(&proposal.skill));
     let mut text = if made.proposed.is_repeated {
-        format!("This change of `{skill}` waits for a person already, as `{name}`.\n")
+        format!("This change to `{skill}` is already pending review, as `{name}`.\n")
     } else {
-        format!("Proposed as `{name}`. A person decides; go on without it.\n")
+        format!("Proposed as `{name}`. It is pending review; go on without it.\n")
     };
     let effects = made.effects.lines();
     for line in made.proposed.repairs.iter().chain(&effects) {

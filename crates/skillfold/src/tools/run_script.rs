@@ -45,22 +45,22 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
         definition(
             Tool::RunScript,
             Tool::RUN_SCRIPT,
-            "Run a script of a skill",
-            "Runs a script that the instructions of a skill mention, in a box: with the skill's files, an empty folder \
+            "Run a skill's script",
+            "Runs a script that the instructions of a skill mention, in a sandbox: with the skill's files, an empty folder \
              `/tmp` and what the user granted, for at most 60 seconds. Returns what it writes."
                 .to_owned(),
             json!({
                 "skill_id": text,
                 "script": described("The script's path in the skill, such as scripts/fill.py"),
                 "arguments": { "type": "array", "items": text, "description": "Its arguments, one by one" },
-                "input": described("What it reads from standard input"),
+                "input": described("What it reads from stdin"),
             }),
             &["skill_id", "script"],
         ),
         definition(
             Tool::CallTool,
             Tool::CALL_TOOL,
-            "Call a tool of a skill",
+            "Call a skill's tool",
             "Calls a tool that a loaded skill brings along. The skill's text says which it has, and their arguments."
                 .to_owned(),
             json!({
@@ -95,7 +95,7 @@ impl Session {
         let run = || -> Result<(Outcome, Vec<String>), ScriptError> {
             let skill = self.runnable(&asked.skill_id)?;
             let script: ResourcePath = (asked.script.parse())
-                .map_err(|_| Error::invalid(&asked.script, "It is no path inside the skill"))?;
+                .map_err(|_| Error::invalid(&asked.script, "It is not a path inside the skill"))?;
             let run = skill.run(&script)?.with_arguments(asked.arguments);
             let options = skill.options().clone().with_cancel(self.cancel.clone());
             let run = run.with_options(options);
@@ -152,7 +152,7 @@ impl Session {
             definitions.push(ToolDefinition {
                 tool: Tool::CallTool,
                 name,
-                title: "Tool of a skill",
+                title: "Skill tool",
                 description: tool.description,
                 input_schema: tool.input_schema,
             });
@@ -249,7 +249,7 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
     };
     if !outcome.is_success() {
         let how = exit_code.map_or_else(
-            || format!("The script was ended: {}", outcome.end.code()),
+            || format!("The script was stopped: {}", outcome.end.code()),
             |code| format!("The script failed with exit code {code}"),
         );
         if !text.is_empty() && !text.ends_with('\n') {
@@ -260,7 +260,7 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
             let packages = missing.join(", ");
             let _ = write!(
                 text,
-                "\n[Packages of the script are not installed: {}. The user can install them with `skillfold run --prepare`]",
+                "\n[The script's packages are not installed: {}. The user can install them with `skillfold run --prepare`]",
                 visible(&packages)
             );
         }

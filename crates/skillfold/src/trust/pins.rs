@@ -1,5 +1,5 @@
 //! Pins: the skills that a folder had when it was trusted, each with a digest of its content. A pinned folder is trusted while it
-//! has these skills and no others; one that is gone takes nothing along.
+//! has these skills and no others; removing a pinned skill keeps the rest trusted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -104,7 +104,7 @@ fn model_proposes_a_change_and_is_told_what_it_does() {
         "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -3,7 +3,8 @@\n version: 1.2.0\n-triggers: [tax form]\n+triggers: [sign]\n+allowed-tools: Bash(qpdf:*)\n ---\n-Use pdftk.\n+Use qpdf.\n",
     );
     insta::assert_snapshot!(answer, @r#"
-    Proposed as `pdf-00000000T000000Z`. A person decides; go on without it.
+    Proposed as `pdf-00000000T000000Z`. It is pending review; go on without it.
     - Line 3: the hunk header counts 7 old and 8 new lines, there are 4 and 5
     - Line 3: the header says line 3, the lines are at line 4 of `SKILL.md`
     - Asks for more tools: Bash(qpdf:*)
@@ -145,7 +145,7 @@ fn proposed_skill_is_shown_to_no_model_until_it_is_approved() {
     let arguments =
         json!({ "skill_id": "csv", "content": content, "justification": "asked for twice" });
     insta::assert_snapshot!(user.call("propose_new_skill", arguments.clone()), @r"
-    Proposed as `csv-00000000T000000Z`. A person decides; go on without it.
+    Proposed as `csv-00000000T000000Z`. It is pending review; go on without it.
     - Tokens of the description: 3
     - Tokens of the instructions: 4
     ");

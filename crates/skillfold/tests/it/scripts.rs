@@ -1,4 +1,4 @@
-//! Scripts and tools of skills run in a box, if the user has allowed exactly what runs.
+//! Scripts and tools of skills run in a sandbox, if the user has allowed exactly what runs.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests look at the disk behind the store's back"
@@ -252,10 +252,10 @@ fn failure_of_a_script_is_an_answer_that_says_how() {
     [The script failed with exit code 1]
     ");
     let (text, value) = run("scripts/loud.py");
-    assert!(text.ends_with("[The script was ended: output_too_large]"));
+    assert!(text.ends_with("[The script was stopped: output_too_large]"));
     assert_eq!(value["result"], "output_too_large");
     insta::assert_snapshot!(run("scripts/nothing.py").0, @"The skill has no file `scripts/nothing.py`. Check the path against the list of the skill's scripts.");
-    insta::assert_snapshot!(run("../../evil.sh").0, @"Invalid `../../evil.sh`: It is no path inside the skill. Correct it and try again.");
+    insta::assert_snapshot!(run("../../evil.sh").0, @"Invalid `../../evil.sh`: It is not a path inside the skill. Correct it and try again.");
     insta::assert_snapshot!(run("SKILL.md").0, @"No program is known that runs `SKILL.md`. Add a first line such as `#!/usr/bin/env python3`, or a known extension.");
 }
 
@@ -373,7 +373,7 @@ fn failure_of_a_script_without_its_packages_says_which_are_missing() {
     let answer = call(&mut session(&skills), "run_skill_script", run);
     let last: Vec<&str> = answer.lines().rev().take(2).collect();
     insta::assert_snapshot!(last.join("\n"), @"
-[Packages of the script are not installed: missing-package>=2. The user can install them with `skillfold run --prepare`]
+[The script's packages are not installed: missing-package>=2. The user can install them with `skillfold run --prepare`]
 [The script failed with exit code 1]
 ");
 }
@@ -398,7 +398,7 @@ fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
     insta::assert_snapshot!(skill.question().unwrap(), @"
-Let the skill `pdf` run its scripts and tools, in a box, while it is unchanged?
+Let the skill `pdf` run its scripts and tools, in a sandbox, while it is unchanged?
 - scripts/count.py
 - scripts/fill.py
 - toolsets/tools.json:tools
@@ -469,9 +469,9 @@ fn call_that_is_cancelled_ends_and_the_next_one_works() {
         answer.text()
     };
     let script = json!({ "skill_id": "pdf", "script": "scripts/fill.py" });
-    insta::assert_snapshot!(cancelled("run_skill_script", script), @"[The script was ended: cancelled]");
+    insta::assert_snapshot!(cancelled("run_skill_script", script), @"[The script was stopped: cancelled]");
     let wait = |seconds: u32| json!({ "skill_id": "pdf", "tool": "wait", "arguments": { "seconds": seconds } });
-    insta::assert_snapshot!(cancelled("call_skill_tool", wait(50)), @"Toolset `toolsets/tools.py` was cancelled. Call it again if it is still wanted.");
+    insta::assert_snapshot!(cancelled("call_skill_tool", wait(50)), @"Toolset `toolsets/tools.py` was cancelled. Call it again if you still need it.");
     assert_eq!(
         call(&mut session(&skills), "call_skill_tool", wait(0)),
         "waited"

@@ -97,7 +97,7 @@ fn each_layer_wins_over_the_one_before() {
     kept_versions = 50 (default)
     notify_command = none (default)
     scripts = off (default)
-    box_without = none (default)
+    sandbox_without = none (default)
     agents = none (default)
     ");
     // The skills that it names do not exist.

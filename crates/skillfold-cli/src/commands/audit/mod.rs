@@ -43,7 +43,7 @@ fn list(log: &LogRecords, output: &mut Output) -> CommandResult {
         output.field(&paint(DIM, head), &text)?;
     }
     let records = pluralize(log.records.len(), "record", "records");
-    output.say(format!("{records}; `--json` shows them whole"));
+    output.say(format!("{records}; `--json` prints them in full"));
     say_newer(log, output);
     say_damage(log, output);
     Ok(exit_code(log))
@@ -71,7 +71,7 @@ fn say_damage(log: &LogRecords, output: &mut Output) {
 fn say_newer(log: &LogRecords, output: &mut Output) {
     if let Some(record) = log.unknown() {
         output.say(format!(
-            "A newer skillfold wrote the log from record {} on; it is only read until this one is updated",
+            "A newer skillfold wrote the log from record {} on; update skillfold to write to it",
             record.number
         ));
     }
@@ -86,7 +86,7 @@ fn say_newer(log: &LogRecords, output: &mut Output) {
 /// Asks for the passphrase, and checks the approvals with it.
 fn check_proofs(store: &Store, output: &mut Output) -> Result<CheckedProofs, Failure> {
     let Some(passphrase) = ask_secret("Passphrase: ", output)? else {
-        let rule = "The passphrase is asked for at a terminal; run the command in one";
+        let rule = "Asking for the passphrase needs a terminal";
         return Err(Error::refused("proofs", Refusal::Approval, rule).into());
     };
     Ok(store.check_proofs(&passphrase)?)
@@ -118,7 +118,7 @@ fn say_proofs(proofs: &CheckedProofs, output: &mut Output) {
     }
     if !proofs.wrong.is_empty() {
         output.say(format!(
-            "{} with a proof that the passphrase does not make: {}",
+            "{} with an invalid passphrase signature: {}",
             approvals(proofs.wrong.len()),
             records(&proofs.wrong)
         ));
@@ -150,7 +150,7 @@ fn verify(
     }
     let is_proved = proofs.is_none_or(|proofs| proofs.wrong.is_empty());
     if !is_head {
-        output.say("The log has no record with this hash: it is not the log that you knew, or its end was cut off");
+        output.say("No record has this hash: this is a different log, or its end was cut off");
     }
     if log.damage.is_some() || !is_head || !is_proved {
         return Ok(ExitCode::from(EXIT_FAILED));

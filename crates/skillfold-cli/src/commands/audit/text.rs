@@ -33,7 +33,7 @@ pub(super) fn describe(records: &[Record]) -> Vec<(&Record, String)> {
                 match ends.get(&record.number) {
                     Some(OperationOutcome::Done) => text,
                     Some(OperationOutcome::Undone) => format!("{text} (undone)"),
-                    Some(_) => format!("{text} (overtaken by another change)"),
+                    Some(_) => format!("{text} (superseded by another change)"),
                     None => format!("{text} (not finished)"),
                 }
             }

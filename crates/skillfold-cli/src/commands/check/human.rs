@@ -116,7 +116,7 @@ fn draw(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
         not_drawn.add(&checked.file, finding);
     }
     if !not_drawn.is_empty() {
-        output.line(format!("{file} has more, which `--json` lists:"))?;
+        output.line(format!("{file} has more; `--json` lists them:"))?;
         not_drawn.print("  ", output)?;
         output.line("")?;
     }

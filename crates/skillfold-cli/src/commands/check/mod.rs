@@ -35,7 +35,7 @@ pub(crate) fn run(global: &Global, options: &Check, output: &mut Output) -> Comm
     let skills = host::skills(global, output)?;
     let environment = host::environment(global)?;
     if options.watch && options.format != Format::Human {
-        let message = "`--watch` is for people; leave `--format` out";
+        let message = "`--watch` prints text; leave out `--format`";
         return Err(Failure::Usage(message.to_owned()));
     }
     if options.watch {

@@ -30,7 +30,7 @@ pub(super) fn run(
     let mut checked = states()?;
     check(output)?;
     loop {
-        output.say("Waiting for changes; Ctrl-C ends it");
+        output.say("Waiting for changes; press Ctrl-C to stop");
         output.finish()?;
         if is_fixing {
             // Its own changes are none.

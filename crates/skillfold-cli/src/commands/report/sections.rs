@@ -96,7 +96,7 @@ fn summary(facts: &Facts<'_>, html: &mut Html) {
         (
             withheld as u64,
             "not for models",
-            "shadowed, incompatible, disabled, held, untrusted, or for people only",
+            "shadowed, incompatible, disabled, held, untrusted, or user only",
         ),
         (
             catalog.refused().len() as u64,
@@ -256,7 +256,7 @@ fn tokens(facts: &Facts<'_>, html: &mut Html) {
 fn state(entry: &Entry<'_>) -> String {
     let mut state = entry.status().to_string();
     if entry.manifest().disable_model_invocation() {
-        state += ", for people only";
+        state += ", user only";
     }
     if entry.skill().repaired {
         state += ", repaired";

@@ -210,9 +210,9 @@ pub(super) fn withheld(facts: &Facts<'_>, html: &mut Html) {
         });
     }
     if !for_people.is_empty() {
-        html.raw("<h3>For people only</h3>\n");
+        html.raw("<h3>User only</h3>\n");
         html.table(HtmlTable {
-            caption: "Skills that only a person may start",
+            caption: "Skills that only the user may start",
             columns: DESCRIBED,
             rows: for_people.iter().map(|entry| {
                 vec![

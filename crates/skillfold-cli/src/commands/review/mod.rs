@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let store = skills.store()?;
     let mut review = Review::new(host::environment(global)?, &skills, &store)?;
     if review.waiting.is_empty() {
-        output.say("No proposal waits");
+        output.say("No pending proposals");
         return Ok(ExitCode::SUCCESS);
     }
     output.finish()?;
@@ -390,7 +390,7 @@ impl<'s> Review<'s> {
 
     fn title(&self) -> String {
         let Some(waiting) = self.waiting.get(self.current) else {
-            return "No proposal waits".to_owned();
+            return "No pending proposals".to_owned();
         };
         let proposal = &waiting.proposal;
         let what = if proposal.base.is_some() {

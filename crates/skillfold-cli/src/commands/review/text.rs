@@ -58,7 +58,7 @@ pub(super) fn about(
         ),
     )];
     if !waiting.is_recorded {
-        let text = "Its file was written or changed by other hands than the tools";
+        let text = "This proposal was edited outside Skillfold";
         lines.push(Said::new(warn, "", text));
     }
     if waiting.repeated > 0 {

@@ -34,7 +34,7 @@ pub(super) fn list(
                     id = &*id,
                     why,
                     hint = error.hint(),
-                    "a skill does not go out"
+                    "a skill is not published"
                 );
                 None
             }
@@ -61,7 +61,7 @@ pub(super) fn get(
         tracing::warn!(
             why = error.with_cause(),
             hint = error.hint(),
-            "a skill does not go out"
+            "a skill is not published"
         );
         not_served(requested)
     })?;

@@ -64,7 +64,7 @@ fn with_cache_fields(mut result: Map<String, Value>) -> Map<String, Value> {
 fn uri_param(params: Option<&Value>) -> Result<&str, ErrorData> {
     let uri = params.and_then(|params| params.get("uri"));
     uri.and_then(Value::as_str)
-        .ok_or_else(|| ErrorData::invalid_params("`uri` is not a text", None))
+        .ok_or_else(|| ErrorData::invalid_params("`uri` is not a string", None))
 }
 
 fn cursor_param(params: Option<&Value>) -> Result<Option<&str>, ErrorData> {

@@ -194,7 +194,7 @@ impl Report<'_> {
 
     fn invalid(&self, why: &str) -> RunError {
         let message = format!("Toolset `{}` cannot be loaded: {why}", self.file);
-        let hint = "Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports `logging` alone";
+        let hint = "Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`";
         RunError::new(RunErrorKind::InvalidToolset, message, hint)
     }
 
@@ -208,7 +208,7 @@ impl Report<'_> {
             }
             Why::OutOfMemory => {
                 let bytes = self.options.run().limits().memory_bytes;
-                let what = format!("needs more than {bytes} bytes of memory and was ended");
+                let what = format!("needs more than {bytes} bytes of memory and was stopped");
                 (what, "Give it less to do, or raise the memory limit")
             }
             Why::Fault(fault) => {
@@ -217,12 +217,12 @@ impl Report<'_> {
                     GuestStep::List => "before it answered `list`",
                     GuestStep::Call => "before it answered `call`",
                 };
-                let hint = "Another try starts it anew; what it said last may name the fault";
+                let hint = "Try again, which restarts it; its last output may say why";
                 (format!("ended {when}: {fault}"), hint)
             }
             Why::Broken(why) => (
                 format!("broke a rule of the interface: {why}"),
-                "Another try starts it anew; make it with bindings from toolset.wit",
+                "Generate its bindings from toolset.wit",
             ),
         };
         let message = self.with_last_words(&what, &failure.log);
@@ -233,7 +233,7 @@ impl Report<'_> {
         match why {
             Interruption::Cancelled => {
                 let message = format!("Toolset `{}` was cancelled", self.file);
-                let hint = "Call it again if it is still wanted";
+                let hint = "Call it again if you still need it";
                 RunError::new(RunErrorKind::Cancelled, message, hint)
             }
             Interruption::Timeout => {
@@ -243,9 +243,8 @@ impl Report<'_> {
                     GuestStep::List => "did not answer `list`",
                     GuestStep::Call => "did not answer `call`",
                 };
-                let what = format!("{did_not} within {seconds} s and was ended");
-                let hint =
-                    "Another try starts it anew; give it less to do, or raise the time limit";
+                let what = format!("{did_not} within {seconds} s and was stopped");
+                let hint = "Try again with less to do, or raise the time limit";
                 RunError::new(
                     RunErrorKind::Timeout,
                     self.with_last_words(&what, log),

@@ -141,7 +141,7 @@ pub enum Event {
         /// Who decided it, and how.
         approval: RecordedApproval,
     },
-    /// A skill whose versions are kept was found changed by other hands.
+    /// A skill whose versions are kept was changed outside Skillfold.
     Edited {
         /// The skill.
         skill: SkillPath,
@@ -169,7 +169,7 @@ pub enum Operation {
         /// Why it was proposed.
         reason: String,
     },
-    /// A skill gets an earlier version again.
+    /// An earlier version of a skill is restored.
     RollBack {
         /// Who approved it, and how.
         approval: RecordedApproval,

@@ -91,7 +91,7 @@ fn evaluate(
         entries.extend(with_status(Status::Active));
     }
     for id in ids {
-        entries.push(catalog.resolve_for_person(id)?);
+        entries.push(catalog.resolve_for_user(id)?);
     }
     let mut known_ids = BTreeSet::new();
     entries.retain(|entry| known_ids.insert(entry.id()));

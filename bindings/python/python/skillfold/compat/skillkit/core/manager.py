@@ -210,7 +210,7 @@ class SkillManager:
         arguments: dict[str, Any],
         timeout: int | None = None,
     ) -> ScriptExecutionResult:
-        """Run a script of a skill in the box, with the arguments as JSON on its standard input."""
+        """Run a skill's script in the sandbox, with the arguments as JSON on its standard input."""
         self._check_initialized()
         skill = self.load_skill(skill_name)
         for script in skill.scripts:

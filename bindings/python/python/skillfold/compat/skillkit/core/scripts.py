@@ -1,4 +1,4 @@
-"""The scripts of a skill. They run in the engine's box, without network and with nothing of the host."""
+"""The scripts of a skill. They run in the engine's sandbox, without network and with nothing of the host."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def create_langchain_tools(manager: SkillManager) -> list[StructuredTool]:
 
 
 def create_script_tools(skill: Skill, manager: SkillManager) -> list[StructuredTool]:
-    """Return a tool for each script of a skill. It runs the script in the box, and answers with what it writes."""
+    """Return a tool for each script of a skill. It runs the script in the sandbox, and answers with what it writes."""
     return [_script_tool(skill, script, manager) for script in skill.scripts]
 
 
