@@ -59,9 +59,9 @@ def propose(server: Server, notice: Path, check: Checks) -> str:
         justification="pdftk is not packaged any more; qpdf lists the fields",
         evidence="`pdftk: command not found` in two conversations",
     )
-    check("the change is proposed", "A person decides" in answer, answer)
+    check("the change is proposed", "pending review" in answer, answer)
     again = server.call("propose_skill_update", skill_id="pdf", diff=DIFF, justification="again")
-    check("the same change is one proposal", "waits for a person already" in again, again)
+    check("the same change is one proposal", "already pending review" in again, again)
     wrong = server.call("propose_skill_update", skill_id="pdf", diff="--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1 +1 @@\n-no\n+yes\n", justification="x")
     check("a diff that does not apply says so", "Proposed" not in wrong, wrong)
     check("nothing has changed", "dump_data_fields" in server.call("load_skill", skill_id="pdf"))
@@ -71,7 +71,7 @@ def propose(server: Server, notice: Path, check: Checks) -> str:
         content="---\nname: csv-clean\ndescription: Cleans up tables. Use when a CSV file has broken rows.\n---\nUse `csvclean`.\n",
         justification="asked for three times this week",
     )
-    check("a new skill is proposed", "A person decides" in new, new)
+    check("a new skill is proposed", "pending review" in new, new)
     check("a proposed skill is not there", "There is no skill" in server.call("load_skill", skill_id="csv-clean"))
     told = notice.read_text() if wait_for(lambda: notice.exists() and "csv-clean" in notice.read_text()) else ""
     check("the user's command is told of each proposal", told.count("## Justification") == 2, told)

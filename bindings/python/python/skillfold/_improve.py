@@ -119,7 +119,7 @@ class Reviewer:
     def allow(self, scripts: views.ScriptList, *, install_packages: bool = False) -> None:
         """Let a skill run its scripts and tools with everything that it asks for, while it is what `scripts` says.
 
-        Its toolsets are started in the sandbox to learn which tools they have. `scripts` is what `Skills.scripts` returned.
+        Its toolsets are started in the sandbox to learn their tools. `scripts` is what `Skills.scripts` returned.
         With `install_packages`, the packages that its scripts name are installed in the sandbox, by `uv` and `npm`.
         """
         self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase, install_packages)
