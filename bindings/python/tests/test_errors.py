@@ -51,13 +51,15 @@ def test_a_handle_is_made_by_discovery() -> None:
         Skills()
 
 
-def test_what_is_not_found_at_discovery_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_discovery_warns_of_missing_roots_and_broken_bundled_skills(tmp_path: Path) -> None:
     broken = {**FILES, "broken/SKILL.md": "no frontmatter"}
-    found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
+    with pytest.warns(skillfold.SkillsWarning) as warned:
+        found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
     assert found.ids() == ["pdf"]
-    missing, refused = (record.getMessage() for record in caplog.records)
-    assert missing.startswith("Root does not exist")
-    assert refused.startswith("Bundled `broken/SKILL.md` is not a skill: ")
+    missing, refused = (str(warning.message) for warning in warned)
+    assert missing.startswith("nope: Root does not exist")
+    assert refused.startswith("Bundled `broken/SKILL.md`: Expected `---`")
+    assert {warning.filename for warning in warned} == {__file__}
 
 
 def test_a_setting_of_another_type_names_it(tmp_path: Path) -> None:

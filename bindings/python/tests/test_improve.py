@@ -154,5 +154,5 @@ def test_model_proposes_with_a_tool_only_if_the_settings_say_so(tmp_path: Path, 
     session = asked.session()
     assert "propose_skill_update" in [tool.name for tool in session.tools()]
     answer = session.call("propose_skill_update", {"skill_id": "pdf", "diff": DIFF, "justification": "pdftk is gone"})
-    assert "A person decides" in answer.text
+    assert "It is pending review" in answer.text
     assert not [tool.name for tool in session.tools() if "approve" in tool.name]

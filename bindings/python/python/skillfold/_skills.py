@@ -187,8 +187,8 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
     ) -> Skills:
         """Discover the skills for a working folder: those of its project, of the person, and of `roots`.
 
-        The project's skills are listed, but given to models only if the person trusts the project, or with
-        `trust_project`. A root that does not exist, and a bundled skill that cannot be read, are logged as warnings.
+        Models get the project's skills only if the user trusts the project, or with `trust_project`. Warns with
+        `SkillsWarning` of an untrusted project, a root that does not exist and a bundled skill that cannot be read.
 
         Args:
             directory: The working folder.

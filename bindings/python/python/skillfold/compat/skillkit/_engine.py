@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
-from skillfold import Skills
+from skillfold import Skills, SkillsWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,20 +24,21 @@ _SKILL = "skill"
 
 def open_folders(folders: Iterable[Path], **settings: int) -> Skills:
     """Discover the skills in some folders; one that does not exist has none."""
-    return Skills.discover(
-        _NOWHERE,
-        roots=[str(folder) for folder in folders],
-        settings={**_SETTINGS, **settings},
-        environ={},
-        cache=False,
-        lenient=True,
-    ).for_user()
+    roots = [str(folder) for folder in folders]
+    return _discover(roots=roots, settings={**_SETTINGS, **settings}, lenient=True)
 
 
 def open_file(content: bytes) -> Skills:
     """Read one `SKILL.md` from memory. The result has one skill, or one refused folder."""
     bundled = {f"{_SKILL}/SKILL.md": content}
-    return Skills.discover(_NOWHERE, bundled=bundled, settings=_SETTINGS, environ={}, cache=False).for_user()
+    return _discover(bundled=bundled, settings=_SETTINGS)
+
+
+def _discover(**options: Any) -> Skills:  # noqa: ANN401
+    # The layer reports missing folders and broken files in its own way.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkillsWarning)
+        return Skills.discover(_NOWHERE, environ={}, cache=False, **options).for_user()
 
 
 def instructions(skills: Skills) -> str:
