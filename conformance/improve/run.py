@@ -102,7 +102,7 @@ def refuse_driven(world: World, name: str, check: Checks) -> None:
     terminal.type("skillfold passphrase", "Enter")
     terminal.wait("New passphrase:")
     terminal.type(PASSPHRASE, "Enter")
-    terminal.wait("The same again:")
+    terminal.wait("Repeat:")
     terminal.type(PASSPHRASE, "Enter")
     terminal.wait("The passphrase is set")
     check("a passphrase is not shown", PASSPHRASE not in terminal.screen())
