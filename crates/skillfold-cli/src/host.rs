@@ -81,7 +81,7 @@ pub(crate) fn discover(host: Host, output: &mut Output) -> Result<Skills, Failur
 /// Returns why a root named on the command line cannot be searched.
 fn unusable_root(root: &SearchedRoot) -> Error {
     if root.path.is_file() {
-        let why = "it is a file, and a root is a folder of skills; `skillfold check` takes a file";
+        let why = "it is a file, and a root is a folder of skills; `skillfold check` takes files";
         return Error::invalid(&*root.label, why);
     }
     match FsSource::open(&root.path) {
@@ -166,7 +166,7 @@ pub(crate) fn say_proposals(skills: &Skills, output: &mut Output) {
             if waiting.len() == 1 { "it" } else { "them" }
         )),
         Err(error) => output.say(format!(
-            "Proposals cannot be read: {}; `skillfold audit verify` says more",
+            "Proposals cannot be read: {}; `skillfold audit verify` has the details",
             error.with_cause()
         )),
     }

@@ -27,7 +27,7 @@ pub struct CacheStats {
     pub hits: u64,
     /// Lookups that had to read or compute.
     pub misses: u64,
-    /// Entries that made room for others.
+    /// Entries evicted.
     pub evicted: u64,
     /// Entries that were too large to cache.
     pub too_large: u64,

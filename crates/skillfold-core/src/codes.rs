@@ -283,7 +283,7 @@ codes! {
     TrustedFolderReplaced "SF708" Warning "A trusted folder was replaced by another one",
         "Review its skills, then trust it again with `skillfold trust`";
     TrustListUnsafe "SF709" Warning "The list of trusted folders or of trusted skills, or the user's settings, belong to another user or are writable by others; they trust nothing",
-        "Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file";
+        "Make the folder and the file yours alone with `chown` and `chmod go-w`; then check its content";
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
     PinnedContentChanged "SF711" Warning "A folder was trusted with the skills that it had, and has others now; it is not trusted",

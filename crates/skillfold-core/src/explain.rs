@@ -125,13 +125,13 @@ impl UnmatchedReason {
         match self {
             Self::Untrusted => "its folder is not trusted",
             Self::Held => "it is new and held",
-            Self::Proposed => "it is proposed, and nobody has approved it",
+            Self::Proposed => "it is a proposal that is not approved yet",
             Self::Disabled => "it is disabled",
             Self::Incompatible => "it needs another version of a program",
             Self::Shadowed => "another skill has its name",
             Self::PersonOnly => "only the user may start it",
             Self::NotVisible => "this conversation may not see it",
-            Self::Mode => "the mode `catalog` gives no instructions unasked",
+            Self::Mode => "in `catalog` mode the model loads skills itself",
             Self::NoTriggers => "it has no triggers",
             Self::NoMatch => "none of its triggers is in the request",
             Self::Unlikely => {
@@ -145,7 +145,7 @@ impl UnmatchedReason {
         match self {
             Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
             Self::Held => "review the skill, then trust it with `skillfold trust --held`",
-            Self::Proposed => "look at it with `skillfold review`",
+            Self::Proposed => "review it with `skillfold review`",
             Self::Disabled => {
                 "enable it in your settings; `skillfold doctor` shows which setting disables it"
             }
@@ -154,14 +154,14 @@ impl UnmatchedReason {
             }
             Self::Shadowed => "give it another name, or load it by its id",
             Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",
-            Self::NotVisible => "add it to what the agent uses",
+            Self::NotVisible => "add it to the agent's `uses_skills`",
             Self::Mode => {
-                "set `disclosure` to `hybrid` or `triggered`; the model loads it by the listing otherwise"
+                "set `disclosure` to `hybrid` or `triggered`; otherwise the model loads it from the listing"
             }
-            Self::NoTriggers => "add `triggers` with words of such requests to its frontmatter",
-            Self::NoMatch => "add words of the request to its triggers",
+            Self::NoTriggers => "add `triggers` with words from such requests to its frontmatter",
+            Self::NoMatch => "add words from the request to its triggers",
             Self::Unlikely => {
-                "say in its description what such requests are about, or add words of the request to its triggers"
+                "say in its description what such requests are about, or add words from the request to its triggers"
             }
         }
     }

@@ -240,7 +240,7 @@ fn violated_rule(component: &str) -> Option<&'static str> {
     if is_vcs_name(component) {
         return Some(VERSION_CONTROL);
     }
-    is_windows_device(component).then_some("Path names a device of Windows")
+    is_windows_device(component).then_some("Path names a Windows device")
 }
 
 /// Returns whether a name is that of a version control folder (`.git`, `.hg`, `.svn`) on any file system. Such a folder

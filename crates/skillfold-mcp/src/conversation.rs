@@ -85,7 +85,7 @@ impl Conversations {
         let mut used = take(&mut all, id).unwrap_or_else(new);
         if used.bytes + bytes > MAX_BYTES {
             let spent = used.session.state().tokens_spent();
-            tracing::info!(spent, "a conversation holds too much and starts over");
+            tracing::info!(spent, "a conversation is too large and starts over");
             used = new();
         }
         used.bytes += bytes;
@@ -153,7 +153,7 @@ pub(crate) fn record_shared(
     });
     recorded.unwrap_or_else(|error| {
         let why = error.with_cause();
-        tracing::warn!(why, "hooks may give a skill again that was loaded");
+        tracing::warn!(why, "hooks may give a loaded skill again");
         false
     })
 }

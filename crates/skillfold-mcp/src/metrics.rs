@@ -167,7 +167,7 @@ impl Metrics {
         text.header(
             "skillfold_http_responses_total",
             "counter",
-            "Answers of HTTP by status",
+            "HTTP responses by status",
         );
         for (index, counter) in self.statuses.iter().enumerate() {
             if get(counter) > 0 {
@@ -276,7 +276,7 @@ const GAUGE_METRICS: [Metric<Gauges>; 3] = [
 const CACHE_METRICS: [Metric<CacheStats>; 6] = [
     ("hits_total", "counter", "Lookups answered from the cache", |cache| cache.hits),
     ("misses_total", "counter", "Lookups that had to read or compute", |cache| cache.misses),
-    ("evicted_total", "counter", "Entries that made room for others", |cache| cache.evicted),
+    ("evicted_total", "counter", "Entries evicted", |cache| cache.evicted),
     ("too_large_total", "counter", "Entries that were too large to cache", |cache| cache.too_large),
     ("entries", "gauge", "Cached entries", |cache| cache.entries as u64),
     ("bytes", "gauge", "Bytes of cached entries", |cache| cache.bytes as u64),

@@ -134,11 +134,14 @@ pub(crate) struct ClientInstructions {
 
 fn log_left_out(listing: &Listing) {
     for id in &listing.left_out {
-        tracing::debug!(id = &**id, "no room for a skill in the instructions");
+        tracing::debug!(id = &**id, "a skill does not fit in the instructions");
     }
     if !listing.left_out.is_empty() {
         let left_out = listing.left_out.len();
-        tracing::info!(left_out, "skills are not listed and have to be searched");
+        tracing::info!(
+            left_out,
+            "some skills are not listed and must be searched for"
+        );
     }
 }
 
@@ -259,7 +262,7 @@ impl ServerState {
                     // The settings changed: without its boundary, the agent sees nothing.
                     tracing::warn!(
                         why = error.with_cause(),
-                        "the agent is gone; it sees no skill"
+                        "the agent was removed; it sees no skills"
                     );
                     Agent::new(id.as_str()).with_visibility(Visibility::Used)
                 });

@@ -26,7 +26,7 @@ pub fn stdio(server: Server) -> io::Result<()> {
             Ok(service) => service,
             // A client that disconnects before the handshake is not an error.
             Err(ServerInitializeError::ConnectionClosed(when)) => {
-                tracing::info!(when, "the client left");
+                tracing::info!(when, "the client disconnected");
                 return Ok(());
             }
             Err(error) => return Err(io::Error::other(error)),

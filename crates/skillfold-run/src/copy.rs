@@ -123,7 +123,7 @@ impl SkillCopy {
 
     fn insert(&mut self, path: ResourcePath, content: Vec<u8>, bytes: u64) -> Result<(), Error> {
         if bytes > MAX_BYTES || self.files.len() >= MAX_FILES {
-            let rule = "A skill that is run has at most 10,000 files and 64 MiB";
+            let rule = "A skill that runs scripts has at most 10,000 files and 64 MiB";
             return Err(Error::refused(path.as_str(), Refusal::TooLarge, rule));
         }
         self.files.insert(path, content.into_boxed_slice());
@@ -136,7 +136,7 @@ impl SkillCopy {
             let mut rest = path.as_str();
             while let Some((folder, _)) = rest.rsplit_once('/') {
                 if self.files.contains_key(folder) {
-                    return Err(Error::invalid(folder, "it is a file and a folder"));
+                    return Err(Error::invalid(folder, "it is both a file and a folder"));
                 }
                 rest = folder;
             }

@@ -179,7 +179,7 @@ fn python_packages(path: &ResourcePath, metadata: &str) -> Result<Vec<String>, R
             match names.iter().find(|name| !is_of_index(name)) {
                 Some(name) => Err(invalid(
                     path,
-                    &format!("`{name}` is not a package of an index"),
+                    &format!("`{name}` is not the name of a package"),
                 )),
                 None => Ok(names),
             }
@@ -224,7 +224,7 @@ fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunEr
         Value::String(version) if is_range(version) => Ok(format!("{name}@{version}")),
         _ => Err(invalid(
             path,
-            &format!("the version of `{name}` is not one of a registry"),
+            &format!("the version of `{name}` is not from a registry"),
         )),
     };
     list.iter().map(package).collect()
@@ -245,7 +245,7 @@ fn imported_packages(copy: &SkillCopy, bytes: &[u8]) -> Vec<String> {
 }
 
 fn invalid(path: &ResourcePath, why: &str) -> RunError {
-    let message = format!("Packages that `{path}` needs are not understood: {why}");
-    let hint = "Correct the file; https://packaging.python.org/en/latest/specifications/inline-script-metadata/ has the form for Python";
+    let message = format!("Cannot parse the packages of `{path}`: {why}");
+    let hint = "Correct the file; https://packaging.python.org/en/latest/specifications/inline-script-metadata/ documents the form for Python";
     RunError::new(RunErrorKind::InvalidDependencies, message, hint)
 }

@@ -251,8 +251,8 @@ impl Permissions {
             let (path, real) = (path.as_path(), real.as_path());
             if self.real.get(path).is_some_and(|known| known != real) || !is_grantable(real) {
                 let (path, real) = (path.display(), real.display());
-                let message = format!("Granted path now leads elsewhere: `{path}` is `{real}`");
-                let hint = "Find out who made the link; if it is right, allow the skill again";
+                let message = format!("Granted path now points elsewhere: `{path}` is `{real}`");
+                let hint = "Check who made the link; if it is right, allow the skill again";
                 return refused(message, hint);
             }
         }
@@ -270,7 +270,7 @@ fn refuse_covered(path: &Path, verb: &str, covered: Option<&Path>) -> Result<(),
     } else {
         format!("Path cannot be granted to be {verb}, because of `{covered}`: `{path}`")
     };
-    let hint = "No skill gets credentials, start files, or the settings and skills of clients; let it ask for a folder of its own";
+    let hint = "Credentials, start-up files and the settings and skills of clients are never granted; ask for a folder of its own instead";
     Err(RunError::new(RunErrorKind::NotPermitted, message, hint))
 }
 

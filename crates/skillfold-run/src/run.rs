@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         Supervision::new(&self.options.limits, &self.options.cancel, started)
             .with_observer(observer)
             .until_end(process)
-            .map_err(|error| RunError::failed_to_start("Could not follow the script", error))
+            .map_err(|error| RunError::failed_to_start("Could not supervise the script", error))
     }
 
     /// Starts the script as a long-lived process with pipes, such as a server that speaks over them. It has no limit of

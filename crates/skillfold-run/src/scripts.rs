@@ -51,7 +51,7 @@ pub struct Scripts {
 /// let listed = scripts(&copy, ["tool.sh"]);
 /// assert_eq!(listed.scripts[0].interpreters[0].program, "python3");
 /// assert_eq!(listed.unusable[0].reason, "It is not a file of the skill");
-/// assert_eq!(listed.unusable[1].reason, "No program is known for it: it has no `#!` line and no known extension");
+/// assert_eq!(listed.unusable[1].reason, "Nothing is known to run it: it has no `#!` line and no known extension");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn scripts<'a>(copy: &SkillCopy, declared: impl IntoIterator<Item = &'a str>) -> Scripts {
@@ -77,7 +77,7 @@ pub fn scripts<'a>(copy: &SkillCopy, declared: impl IntoIterator<Item = &'a str>
     listed
 }
 
-const NO_PROGRAM: &str = "No program is known for it: it has no `#!` line and no known extension";
+const NO_PROGRAM: &str = "Nothing is known to run it: it has no `#!` line and no known extension";
 
 impl Scripts {
     fn push_unusable(&mut self, path: &str, reason: &'static str) {
@@ -110,7 +110,7 @@ pub fn script(copy: &SkillCopy, path: &ResourcePath) -> Result<Script, RunError>
     let interpreters = interpreter::candidates(path, bytes);
     if interpreters.is_empty() {
         let hint = "Add a first line such as `#!/usr/bin/env python3`, or a known extension";
-        return refused(format!("No program is known that runs `{path}`"), hint);
+        return refused(format!("Nothing is known to run `{path}`"), hint);
     }
     Ok(Script {
         path: path.clone(),

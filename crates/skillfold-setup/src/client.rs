@@ -275,8 +275,7 @@ impl SetupClient {
             Self::Zed => project.join(".zed/settings.json"),
             Self::ClaudeDesktop | Self::Goose | Self::Windsurf => {
                 let title = self.title();
-                let why =
-                    format!("{title} has no configuration of a project; leave the option out");
+                let why = format!("{title} has no project configuration; leave the option out");
                 return Err(Error::invalid("--project", why));
             }
         })

@@ -39,7 +39,7 @@ pub(crate) fn insert(
     let Some(root) = &root else {
         let (mark, blank) = text.split_at(if text.starts_with('\u{feff}') { 3 } else { 0 });
         if !blank.trim_matches(WHITESPACE).is_empty() {
-            return Err(SyntaxFault::new(0, "There is nothing but comments"));
+            return Err(SyntaxFault::new(0, "The file has only comments"));
         }
         let end = if blank.contains('\n') { "" } else { "\n" };
         let object = object_text(&keys, entry, "\n", unit);
@@ -297,7 +297,7 @@ pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<Str
     };
     let Some(root) = &root else {
         if !plain.trim_matches(WHITESPACE).is_empty() {
-            return Err(SyntaxFault::new(0, "There is nothing but comments"));
+            return Err(SyntaxFault::new(0, "The file has only comments"));
         }
         let list = nested_list_text(path, item, &format!("\n{unit}"), unit);
         return Ok(format!("{{{list}\n}}\n"));

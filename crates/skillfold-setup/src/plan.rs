@@ -293,7 +293,7 @@ impl SetupPlan {
         let is_mixed = |item: &Value| is_our_hook(item) && has_other_hook(item);
         if hook_items(value, event).iter().any(is_mixed) {
             let why = format!(
-                "under `{event}` our hook is in one group with another one; remove it by hand"
+                "under `{event}` our hook shares a group with another one; remove it by hand"
             );
             return Err(Error::invalid(self.file.to_string_lossy(), why));
         }
@@ -553,7 +553,7 @@ fn parse(client: SetupClient, text: &str) -> Result<Value, SyntaxFault> {
     }?;
     match value {
         Value::Null | Value::Object(_) => Ok(value),
-        _ => Err(SyntaxFault::new(0, "Expected names with values")),
+        _ => Err(SyntaxFault::new(0, "Expected an object")),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn insert(
             None if is_flow(text, &root) => {
                 return Err(SyntaxFault::new(
                     root.span.start,
-                    "Expected a mapping in blocks",
+                    "Expected a block mapping",
                 ));
             }
             None => (text.len(), block_at_end(text, key, name, entry)),
@@ -149,7 +149,7 @@ fn insertion(
             } else {
                 Err(SyntaxFault::new(
                     first,
-                    "Expected the mapping on lines of its own",
+                    "Expected the mapping on its own lines",
                 ))
             }
         }

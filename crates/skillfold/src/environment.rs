@@ -514,12 +514,12 @@ pub(crate) fn other_writer(file: &Path) -> Option<String> {
         if ![own, 0].contains(&metadata.uid()) {
             let owner = metadata.uid();
             return Some(format!(
-                "the {what} belongs to another user ({owner}), and not to you ({own})"
+                "the {what} belongs to another user ({owner}), not to you ({own})"
             ));
         }
         if metadata.mode() & 0o022 != 0 {
             let mode = metadata.mode() & 0o7777;
-            return Some(format!("others may write the {what} (mode {mode:04o})"));
+            return Some(format!("others can write to the {what} (mode {mode:04o})"));
         }
     }
     None

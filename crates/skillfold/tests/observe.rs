@@ -321,7 +321,7 @@ fn every_path_that_is_refused_is_logged() {
     });
     assert!(refused.len() >= 300, "{}", refused.len());
     let is_refusal = |line: &&serde_json::Value| {
-        line["level"] == "WARN" && line["event"] == "refused to open a path of a skill"
+        line["level"] == "WARN" && line["event"] == "refused to open a skill's path"
     };
     let logged: Vec<_> = events.iter().filter(is_refusal).collect();
     assert_eq!(logged.len(), refused.len());

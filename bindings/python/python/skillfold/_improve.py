@@ -32,7 +32,7 @@ class Proposing:
         author: str = "python",
         session: str | None = None,
     ) -> views.Proposal:
-        """Propose a change of a skill as a unified diff. The skill stays as it is until someone approves it.
+        """Propose a change to a skill as a unified diff. The skill stays as it is until someone approves it.
 
         `author` is the agent that proposes it, and `session` its conversation.
         """

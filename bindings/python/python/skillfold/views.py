@@ -239,7 +239,7 @@ class CacheStats(View):
     entries: int
     """Cached entries."""
     evicted: int
-    """Entries that made room for others."""
+    """Entries evicted."""
     hits: int
     """Lookups answered from the cache."""
     misses: int
@@ -391,7 +391,7 @@ class Counters(View):
     cache: CacheStats
     """The cache of loaded instructions."""
     failed: int
-    """Skills that matched and could not be loaded"""
+    """Skills that matched but could not be loaded"""
     given: int
     """Skills whose instructions were given for a request or after a compaction"""
     match_cache: CacheStats
@@ -403,7 +403,7 @@ class Counters(View):
     missed: int
     """Skills that the host reported as missed"""
     no_room: int
-    """Skills that matched and did not fit the budget"""
+    """Skills that matched but did not fit the budget"""
     refreshes: int
     """Rescans for skills"""
     refused: int
@@ -411,7 +411,7 @@ class Counters(View):
     turn_tokens: int
     """Tokens added by requests and after compactions"""
     turns: int
-    """User requests that skills were chosen for"""
+    """User requests for which skills were selected"""
     unused: int
     """Skills that the host reported as given but unused"""
     used: int

@@ -91,7 +91,7 @@ fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> 
             (Some(heard), true) => paint(GOOD, format!("last heard {heard}")),
             (Some(heard), false) => {
                 format!(
-                    "last heard {heard}; not in the configuration: it was removed, or a plugin installed it"
+                    "last called {heard}; not in the configuration: it was removed, or a plugin installed it"
                 )
             }
             (None, true) if client == "codex" => paint(
@@ -254,7 +254,7 @@ fn print_each(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure>
         output.drawing(line)?;
         print_findings(&findings(entry), INDENT, output)?;
         if let Some(why) = entry.instructions_only_reason() {
-            let what = paint(DIM, "over MCP by tools only");
+            let what = paint(DIM, "through MCP tools only");
             output.line(format!("{INDENT}{what}: {why}"))?;
         }
     }
@@ -288,7 +288,7 @@ fn print_kinds(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure
         print(format!("{head}: {}", code.description()), ids)?;
     }
     if !by_tools.is_empty() {
-        print("over MCP by tools only".to_owned(), &by_tools)?;
+        print("through MCP tools only".to_owned(), &by_tools)?;
     }
     output.line("  `skillfold show ID` explains those of one skill, `doctor --all` all")
 }

@@ -64,7 +64,7 @@ fn say_held(global: &Global, file: &Path, output: &mut Output) -> Result<(), Fai
     if let Some(entry) = held.find(|entry| entry.file().as_deref() == Some(file)) {
         let id = visible(entry.id());
         output.say(format!(
-            "It is held, as all new skills are; `skillfold trust {id}` lets models have it"
+            "It is held like every new skill; `skillfold trust {id}` lets models have it"
         ));
     }
     Ok(())

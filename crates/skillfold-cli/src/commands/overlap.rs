@@ -77,7 +77,7 @@ pub(crate) fn copies_reason(copies: &SkillCopies) -> String {
     if copies.same_instructions {
         format!("{number} copies: description, triggers and instructions are the same")
     } else {
-        format!("{number} skills say the same about themselves, and their instructions differ")
+        format!("{number} skills have the same description but different instructions")
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn reasons(pair: &Pair) -> Vec<String> {
         reasons.push(if pair.is_tied {
             format!("a request that only says {words} may find either")
         } else {
-            format!("both speak of: {words}")
+            format!("both mention: {words}")
         });
     }
     reasons
@@ -136,7 +136,7 @@ pub(crate) fn reasons(pair: &Pair) -> Vec<String> {
 pub(crate) fn advice(pair: &Pair) -> &'static str {
     let is_found = pair.is_tied || pair.rivals.iter().any(|rival| *rival != Rival::Behind);
     match (is_found, pair.triggers.is_empty()) {
-        (false, _) => "take the triggers out of one of them",
+        (false, _) => "remove the triggers from one of them",
         (true, _) if pair.similarity >= SAME_TOPIC => {
             "merge them, or name one in the setting `disable`"
         }
@@ -144,7 +144,7 @@ pub(crate) fn advice(pair: &Pair) -> &'static str {
             "say in each description when not to use it, and which skill to use instead"
         }
         (true, false) => {
-            "say in each description when not to use it, and take the triggers out of one of them"
+            "say in each description when not to use it, and remove the triggers from one of them"
         }
     }
 }
@@ -189,7 +189,7 @@ fn say_summary(overlaps: &Overlaps, output: &mut Output) {
     if overlaps.unasked > 0 {
         let unasked = pluralize(overlaps.unasked, "pair", "pairs");
         output.say(format!(
-            "{unasked} with fewer common words not looked at; name a skill to compare it with all"
+            "{unasked} with fewer common words not compared; name a skill to compare it with all"
         ));
     }
 }

@@ -75,7 +75,7 @@ fn tell(settings: &Settings, proposal: &Proposal) {
         return;
     }
     if let Err(error) = editor::notify(words, &proposal.text) {
-        tracing::warn!(%error, "the command of `notify_command` did not start");
+        tracing::warn!(%error, "could not start `notify_command`");
     }
 }
 
@@ -98,7 +98,7 @@ fn say_ignored_settings(skills: &Skills, output: &mut Output) {
     for (name, origin) in ignored {
         if *origin != Origin::Default {
             output.say(format!(
-                "The setting `{name}` has no effect on a server: it hears no request"
+                "The setting `{name}` has no effect on a server, which never sees prompts"
             ));
         }
     }

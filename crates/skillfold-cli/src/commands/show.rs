@@ -59,7 +59,7 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
             view.body.bytes, view.body.tokens
         )),
     )?;
-    let unknown = || Some("unknown, since not every file can be read".to_owned());
+    let unknown = || Some("unknown: some files cannot be read".to_owned());
     row("digest", view.digest.or_else(unknown))?;
     row("version", view.record.version)?;
     row("license", view.license)?;

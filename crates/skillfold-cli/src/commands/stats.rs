@@ -321,7 +321,7 @@ fn say_log_summary(stats: &Stats, output: &mut Output) {
     };
     if let Some(first) = first_broken {
         warn(format!(
-            "left out: {} that could not be understood, the first is line {first}",
+            "left out: {} that could not be parsed, the first is line {first}",
             lines(broken)
         ));
     }
@@ -331,7 +331,7 @@ fn say_log_summary(stats: &Stats, output: &mut Output) {
     let beyond = [(of_more_skills, "skills"), (of_more_periods, "periods")];
     for (number, what) in beyond.into_iter().filter(|(number, _)| *number > 0) {
         warn(format!(
-            "{}, of more than 10,000 {what}, counted in the whole alone",
+            "{}, of more than 10,000 {what}, counted only in the totals",
             lines(number)
         ));
     }

@@ -136,14 +136,14 @@ pub(crate) fn say_unread(
     }
 }
 
-/// Returns that no skill is chosen, with a hint.
+/// Returns that no skill is selected, with a hint.
 fn no_match_text(why: &Why, is_unasked: bool) -> &'static str {
     if why.mode == "catalog" {
-        "no skill is chosen: the mode `catalog` gives no instructions unasked"
+        "no skill is selected: in `catalog` mode the model loads skills itself"
     } else if is_unasked {
-        "no skill is chosen; `--skill ID` says why one is not. The nearest:"
+        "no skill is selected; `--skill ID` explains why one is not. The nearest:"
     } else {
-        "no skill is chosen"
+        "no skill is selected"
     }
 }
 
@@ -287,7 +287,7 @@ fn show_last(global: &Global, number: usize, numbers: bool, output: &mut Output)
         return output.json(Document::HookPrompts(HookPrompts::new(prompts)));
     }
     if prompts.is_empty() {
-        output.say("The hook has heard no prompt since its log is on");
+        output.say("The hook has logged no prompts yet");
     }
     for prompt in &prompts {
         let conversation = prompt.conversation.as_deref();

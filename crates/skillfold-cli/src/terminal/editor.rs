@@ -37,7 +37,7 @@ pub(crate) fn run(editor: &str, path: &Path) -> Result<ExitStatus, Failure> {
 pub(crate) fn edit_text(environment: &Environment, text: &[u8]) -> Result<Vec<u8>, Failure> {
     let editor = editor(environment, "the skill's file")?;
     let failed = |error: io::Error| Failure::System {
-        message: format!("What was edited cannot be read: {error}"),
+        message: format!("Your edit cannot be read: {error}"),
         hint: "Try again".to_owned(),
     };
     let mut file = tempfile::Builder::new()

@@ -100,7 +100,7 @@ fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
         .collect();
     if !tools.is_empty() {
         powers.push(format!(
-            "asks for tools without a question: {}",
+            "wants to use tools without asking: {}",
             list(tools)
         ));
     }

@@ -243,7 +243,7 @@ fn skill_that_cannot_be_written_stops_no_other() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
     let shown = world.run(&["check", "--fix"]);
     assert!(
-        shown.contains("hint: The file may not be written") && shown.ends_with("exit 4\n"),
+        shown.contains("hint: The file is read-only") && shown.ends_with("exit 4\n"),
         "{shown}"
     );
     for name in ["aa", "zz"] {
@@ -282,7 +282,7 @@ fn skill_that_cannot_be_written_is_judged() {
 
     ! 1 skill: 2 warnings; 0 fixed; 1 skill could not be fixed
     ! error: Refused to write `ROOT/app/.agents/skills/pdf/SKILL.md`
-    ! hint: The file may not be written; make it writable first
+    ! hint: The file is read-only; make it writable first
     exit 4
     ");
     let view: Value = serde_json::from_str(&world.data(&["check", "--fix", "--json"])).unwrap();

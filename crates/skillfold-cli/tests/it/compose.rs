@@ -75,7 +75,7 @@ fn agent_of_a_manifest_is_composed_and_served_in_a_trusted_project_only() {
     Fill in the form.
 
     Be brief.
-    ! warning[SF720]: `prompt.jinja2` has template marks, such as `{{`, and is plain text here
+    ! warning[SF720]: `prompt.jinja2` has template placeholders, such as `{{`, which are not filled in
     ! hint: Write the prompt as plain text, or fill it in yourself and pass it with `--prompt`
     exit 0
     ");

@@ -106,7 +106,7 @@ fn setting_that_cannot_be_followed_is_not_written() {
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["config", "set", "--project", "roots", "../x"]), @"
-    ! error: Setting `roots` is not usable: `../x` leads out of the project (argument)
+    ! error: Setting `roots` is not usable: `../x` is outside the project (argument)
     ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
@@ -173,7 +173,7 @@ fn root_of_the_command_line_is_one_path() {
 fn root_that_is_no_folder_is_said() {
     let world = World::new("//- app/SKILL.md\nx\n");
     insta::assert_snapshot!(world.run(&["list", "--root", "SKILL.md"]), @"
-    ! error: Invalid `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes a file
+    ! error: Invalid `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes files
     ! hint: Correct it and try again
     exit 2
     ");
@@ -199,8 +199,7 @@ fn home_that_no_variable_names_is_said_and_can_be_forbidden() {
     // Nothing is written with the home that the system knows.
     let shown = without_home(&["doctor", "--set", "index=off"], "");
     assert!(
-        shown
-            .contains("info[SF710]: `HOME` is not set; the home that the system knows is used: `/"),
+        shown.contains("info[SF710]: `HOME` is not set; using the home of the user database: `/"),
         "{shown}"
     );
     let shown = without_home(&["doctor"], "1");
@@ -232,10 +231,7 @@ fn editor_gets_a_file_that_it_can_save() {
     let quoted = format!("'{}' -i 's/edited/edited /'", quoted.display());
     assert!(edit(&quoted).status.success());
     let file = world.read("person/.config/skillfold/config.toml");
-    assert!(
-        file.starts_with("#edited # Settings of Skillfold."),
-        "{file}"
-    );
+    assert!(file.starts_with("#edited # Skillfold settings."), "{file}");
     let output = edit("/nowhere/ed");
     assert_eq!(output.status.code(), Some(5));
     let said = String::from_utf8(output.stderr).unwrap();

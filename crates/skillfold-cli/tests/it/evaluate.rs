@@ -97,7 +97,7 @@ fn skill_that_is_named_must_have_queries() {
     let world = world();
     insta::assert_snapshot!(world.run(&["test", "pdf"]), @r#"
     pdf  no queries
-        evals/evals.json: info[SF852]: The file holds no trigger queries
+        evals/evals.json: info[SF852]: The file has no trigger queries
         hint: Add `should_trigger` to the entries that should be tested
     ! No trigger queries found. A skill keeps them in `evals/eval_queries.json`, such as `[{"query": "Fill in this form", "should_trigger": true}]`
     exit 1
@@ -230,7 +230,7 @@ fn evaluations_behind_a_link_or_too_large_are_reported() {
         hint: Put the file itself into the skill, as text in UTF-8 of at most 1 MiB
         evals/eval_queries.json: error[SF854]: The file has 1048577 bytes, the limit is 1048576
         hint: Put the file itself into the skill, as text in UTF-8 of at most 1 MiB
-        evals/trigger_eval.json: error[SF854]: The file is not text in UTF-8
+        evals/trigger_eval.json: error[SF854]: The file is not UTF-8 text
         hint: Put the file itself into the skill, as text in UTF-8 of at most 1 MiB
         warning[SF853]: 1000 queries were run, and 3 were not
         hint: Keep those that tell most; about 20 are usual

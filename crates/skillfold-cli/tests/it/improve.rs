@@ -67,7 +67,7 @@ fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
     mail-TIME
       Tokens of the description: 10 as before
       Tokens of the instructions: 4 before, 7 after
-      Suggested step of the version: minor (`references/tone.md` is new)
+      Suggested version bump: minor (`references/tone.md` is new)
     ! Proposed: nothing changes until it is approved; `skillfold review` shows it
     exit 0
     ");

@@ -49,8 +49,8 @@ fn overlap_says_why_and_what_to_do() {
        hint: keep one; remove the others, or name them in the setting `disable`
     1. form-filler and pdf-forms
        both have the trigger `tax form`
-       both speak of: form, field, pdf, fills, tax
-       hint: take the triggers out of one of them
+       both mention: form, field, pdf, fills, tax
+       hint: remove the triggers from one of them
     ! 4 skills compared: 1 pair competes, 1 group of copies
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
@@ -65,7 +65,7 @@ fn overlap_is_cut_and_says_so() {
        hint: keep one; remove the others, or name them in the setting `disable`
     1. forms and pdf-forms
        a request in the words of `forms` finds `pdf-forms` first: "Fills in PDF forms."
-       both speak of: forms, pdf, fills
+       both mention: forms, pdf, fills
        hint: merge them, or name one in the setting `disable`
     ! 5 skills compared: 2 pairs compete, 1 group of copies
     ! 1 pair not shown; `--limit` shows more

@@ -87,15 +87,15 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     not for models: 3, shadowed, incompatible, disabled, held, untrusted, or user only,
     broken: 1, their SKILL.md cannot be read,
     repaired: 1, read although their YAML is invalid,
-    competing pairs: 1, a request for one may bring the other,
-    groups of copies: 0, skills that say the same about themselves,
+    competing pairs: 1, a request for one may select the other,
+    groups of copies: 0, skills with the same description,
     tokens in a plain list: 20, all full descriptions, as most clients list them,
-    tokens in the listing: 84, what a model is told instead, before any request,
+    tokens in the listing: 84, what a model gets instead, before any request,
     tokens of instructions: 18, of all skills together; a model reads only what it needs,
     What a request costs
     Each of these typical requests is the first message of a conversation, with your settings. The tokens now are those of the listing and of what the request adds; the plain list has a line with the whole description of each skill, which most clients put into every request. skillfold prompt &quot;REQUEST&quot; shows the text for a request of yours.
     Typical requests: tokens now against a plain list of all descriptions
-    Request | Skills that it brings | Tokens now | Plain list | Difference | Now, of the plain list |
+    Request | Skills it selects | Tokens now | Plain list | Difference | Now, of the plain list |
     Fix the failing test of the login form | none;  | 84 | 20 | 64 more |  |
     Review my changes before I commit them | none;  | 84 | 20 | 64 more |  |
     Write the release notes of the next version | none;  | 84 | 20 | 64 more |  |
@@ -118,7 +118,7 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     These skills compete for the same requests. They were found by their own words: a sentence of one description, as a request, finds the other skill, the words that they share find either, or both have the same triggers.
     Pairs that compete, the worst first
     Skills | Why | What to do |
-    letters; mail;  | both have the trigger send a mail; both speak of: mail, send;  | take the triggers out of one of them |
+    letters; mail;  | both have the trigger send a mail; both mention: mail, send;  | remove the triggers from one of them |
     Broken and repaired skills
     Broken
     These are not skills for any model until their SKILL.md is corrected.
@@ -145,7 +145,7 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     deploy | Deploys the site. |
     Use
     From the log log.jsonl. Suggested: a line told the model about it. Given: the model got its instructions, or its client was told to load it. Used: the model loaded it after a suggestion, or its host reported it as used. Missed: its host reported that it was needed and not given.
-    Lines of the log that cannot be understood, and are not counted: 1
+    Lines of the log that cannot be parsed, and are not counted: 1
     How often each skill was suggested, given and used
     Skill | Suggested | Given | Used | Missed |
     mail | 1 | 2 | 2 | 0 |

@@ -54,7 +54,7 @@ fn missing_installer_is_said_before_the_user_is_asked() {
         "\n//- person/.agents/skills/tidy/scripts/six.py\n{script}"
     ));
     insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"
-    ! error: `uv` is not installed, which installs the packages of `scripts/six.py`
+    ! error: `uv` is not installed; it installs the packages of `scripts/six.py`
     ! hint: Install it, or add its folder to PATH: https://docs.astral.sh/uv/
     exit 5
     ");

@@ -154,8 +154,8 @@ fn settings_that_have_no_effect_on_a_server_are_named() {
     insta::assert_snapshot!(heard, @"
     1 skill is served
     1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
-    The setting `matching` has no effect on a server: it hears no request
-    The setting `fallback` has no effect on a server: it hears no request
+    The setting `matching` has no effect on a server, which never sees prompts
+    The setting `fallback` has no effect on a server, which never sees prompts
     ");
 }
 

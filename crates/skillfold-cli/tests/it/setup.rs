@@ -197,7 +197,7 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     "#);
     assert!(!world.path("app/.vscode/mcp.json").exists());
     insta::assert_snapshot!(run(&world, &["setup", "goose", "--project"]), @"
-    ! error: Invalid `--project`: Goose has no configuration of a project; leave the option out
+    ! error: Invalid `--project`: Goose has no project configuration; leave the option out
     ! hint: Correct it and try again
     exit 2
     ");
@@ -515,7 +515,7 @@ fn hook_of_another_in_the_same_group_is_left_alone() {
     ] {
         let shown = run(&world, arguments);
         assert!(
-            shown.contains("our hook is in one group with another one")
+            shown.contains("our hook shares a group with another one")
                 && shown.ends_with("exit 2\n"),
             "{shown}"
         );
@@ -527,7 +527,7 @@ fn hook_of_another_in_the_same_group_is_left_alone() {
 fn comments_of_a_file_survive_the_hook() {
     let world = World::new("//- app/README.md\n//- person/.cursor/hooks.json\n// mine\n");
     let shown = run(&world, &["setup", "cursor", "--hook", "--yes"]);
-    assert!(shown.contains("There is nothing but comments"), "{shown}");
+    assert!(shown.contains("The file has only comments"), "{shown}");
     world.write("//- person/.cursor/hooks.json\n{ // mine\n  \"version\": 1\n}\n");
     let before = world.read("person/.cursor/hooks.json");
     run(&world, &["setup", "cursor", "--hook", "--yes"]);

@@ -53,7 +53,7 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
               ⡇
               ⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
-    ! warning: left out: 1 line that could not be understood, the first is line 8
+    ! warning: left out: 1 line that could not be parsed, the first is line 8
     exit 0
     "#);
     insta::assert_snapshot!(world().run(&["stats", "agent.jsonl", "--every", "2"]), @r#"
@@ -82,7 +82,7 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
           ⡇
           ⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
-    ! warning: left out: 1 line that could not be understood, the first is line 8
+    ! warning: left out: 1 line that could not be parsed, the first is line 8
     exit 0
     "#);
 }

@@ -60,7 +60,7 @@ fn trust_lasts_until_it_is_taken_back() {
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 style warnings; run `skillfold check` for details
     ! Trust is by path: models get every skill that is in this folder, now or later
-    ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/app; `skillfold trust --remove` undoes it
     exit 0
     "#);
     insta::assert_snapshot!(world.run(&["trust"]), @"
@@ -102,7 +102,7 @@ fn folder_of_projects_and_what_cannot_be_trusted() {
       no skills are visible from here
       projects in it are not searched; name one to see its skills
     ! Trust is by path: models get every skill of every project in this folder, now or later
-    ! Trusted: ROOT/code; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/code; `skillfold trust --remove` undoes it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["-C", "../code/one", "list"]), @"
@@ -119,7 +119,7 @@ fn folder_of_projects_and_what_cannot_be_trusted() {
     ");
     insta::assert_snapshot!(world.run(&["trust", "../person", "--yes"]), @"
     ! error: Refused to trust `ROOT/app/../person`
-    ! hint: Your home is in it, and so is everything of yours; name a project, or a folder of projects
+    ! hint: It contains your home and everything in it; name a project, or a folder of projects
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["trust", "nowhere", "--yes"]), @"
@@ -322,7 +322,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
-    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` undoes it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["trust", "--list"]), @r"
@@ -358,7 +358,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
-    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` undoes it
     exit 0
     ");
     assert!(world.run(&["trust", "--list"]).contains("ROOT/app  pinned"));
@@ -385,7 +385,7 @@ fn what_cannot_be_pinned_is_refused_with_the_way_out() {
     world.run(&["trust", "../code", "--yes"]);
     insta::assert_snapshot!(world.run(&["trust", "../code/one", "--pin", "--yes"]), @r"
     ! error: Refused to trust `ROOT/code/one`
-    ! hint: A folder above it is trusted, whatever is in it; `skillfold trust --list` shows it, and `--remove` takes it back
+    ! hint: A parent folder is trusted with everything in it; `skillfold trust --list` shows it, and `--remove` undoes it
     exit 4
     ");
     // What is trusted by its path can be pinned.
@@ -397,7 +397,7 @@ fn what_cannot_be_pinned_is_refused_with_the_way_out() {
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
       3 style warnings; run `skillfold check` for details
     ! Trust is pinned: models get these skills as they are now; if any skill changes or a new one appears, trust ends
-    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/app, pinned; `skillfold trust --remove` undoes it
     exit 0
     ");
 }

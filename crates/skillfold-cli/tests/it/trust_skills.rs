@@ -60,7 +60,7 @@ fn existing_skills_are_trusted_when_new_ones_are_held() {
       ours  1 file  Ours
     ! Trust is by path: models get the skills above; new ones are held until you trust them
     ! 1 skill in it is trusted; new ones are held until you run `skillfold trust --held`
-    ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
+    ! Trusted: ROOT/app; `skillfold trust --remove` undoes it
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["list"]), @"
@@ -102,7 +102,7 @@ fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_w
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["why", "Fill in the form", "--skill", "pdf"]), @"
-    no skill is chosen
+    no skill is selected
     -  pdf
        it is new and held
        hint: review the skill, then trust it with `skillfold trust --held`
@@ -167,7 +167,7 @@ fn held_skills_are_shown_and_not_trusted_without_a_yes() {
     insta::assert_snapshot!(world.run(&["trust", "--held"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
-          asks for tools without a question: Bash
+          wants to use tools without asking: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Trust is by path: models get whatever is in each folder, now or later
     ! error: Refused to trust `ROOT/person/.agents/skills/mail`
@@ -177,7 +177,7 @@ fn held_skills_are_shown_and_not_trusted_without_a_yes() {
     insta::assert_snapshot!(world.run(&["trust", "mail"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
-          asks for tools without a question: Bash
+          wants to use tools without asking: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Trust is by path: models get whatever is in each folder, now or later
     ! error: Refused to trust `ROOT/person/.agents/skills/mail`
@@ -195,7 +195,7 @@ fn held_skills_are_shown_and_not_trusted_without_a_yes() {
     }
     !   mail  2 files  Sends mail \u{202e}
     !       has scripts: scripts/send.sh
-    !       asks for tools without a question: Bash
+    !       wants to use tools without asking: Bash
     !   ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Trust is by path: models get whatever is in each folder, now or later
     exit 4
@@ -209,7 +209,7 @@ fn skill_is_trusted_until_trust_is_removed() {
     insta::assert_snapshot!(world.run(&["trust", "mail", "--yes"]), @r"
       mail  2 files  Sends mail \u{202e}
           has scripts: scripts/send.sh
-          asks for tools without a question: Bash
+          wants to use tools without asking: Bash
       ROOT/person/.agents/skills/mail/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
     ! Trust is by path: models get whatever is in each folder, now or later
     ! Trusted: 1 skill; `skillfold trust --remove SKILL` holds one again
@@ -319,7 +319,7 @@ fn skill_that_is_created_is_held_and_said_so() {
     insta::assert_snapshot!(world.run(&["new", "notes", "--user"]), @r"
     ROOT/person/.agents/skills/notes/SKILL.md
     ! Write the agent's instructions in it, then run `skillfold check`
-    ! It is held, as all new skills are; `skillfold trust notes` lets models have it
+    ! It is held like every new skill; `skillfold trust notes` lets models have it
     exit 0
     ");
 }

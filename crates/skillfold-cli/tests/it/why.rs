@@ -63,10 +63,10 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
         without_counts(&world.run(&typed))
     };
     insta::assert_snapshot!(run("fix the login form of our website", &["forms", "plain", "ours"]), @r"
-    no skill is chosen
+    no skill is selected
     -  forms
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
-       hint: say in its description what such requests are about, or add words of the request to its triggers
+       hint: say in its description what such requests are about, or add words from the request to its triggers
        by search: 27 % (possible), needs 60 %; its name in the request would select it
        trigger `fill in the form`: `the`, `form` found, `fill`, `in` missing
        trigger `survey`: not in the request
@@ -74,7 +74,7 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
        pattern `(`: not valid; see `skillfold doctor`
     -  plain
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
-       hint: say in its description what such requests are about, or add words of the request to its triggers
+       hint: say in its description what such requests are about, or add words from the request to its triggers
        by search: not found, needs 60 %; its name in the request would select it
     -  ours
        its folder is not trusted
@@ -84,7 +84,7 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     exit 0
     ");
     insta::assert_snapshot!(run("fix the login form of our website", &[]), @"
-    no skill is chosen; `--skill ID` says why one is not. The nearest:
+    no skill is selected; `--skill ID` explains why one is not. The nearest:
     -  forms
        by search: 27 % (possible), needs 60 %; its name in the request would select it
     ! hybrid mode, N tokens (estimate)

@@ -318,8 +318,8 @@ fn list_that_others_may_write_trusts_nothing() {
     let world = with_list(|folder, _| set(folder, 0o777)).unwrap();
     insta::assert_snapshot!(world.run(&["list"]), @"
     pdf  project, untrusted  Fills in forms
-    ! warning[SF709]: List of trusted folders is not used: others may write the folder (mode 0777) (ROOT/person/.local/state/skillfold/trusted.toml:1)
-    ! hint: Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file
+    ! warning[SF709]: List of trusted folders is not used: others can write to the folder (mode 0777) (ROOT/person/.local/state/skillfold/trusted.toml:1)
+    ! hint: Make the folder and the file yours alone with `chown` and `chmod go-w`; then check its content
     ! 1 skill, 1 untrusted; `skillfold doctor` says why
     exit 0
     ");
@@ -327,13 +327,13 @@ fn list_that_others_may_write_trusts_nothing() {
         let shown = world.run(arguments);
         assert!(
             shown.contains(
-                "! hint: It is another user's, or others may write it; make it yours alone"
+                "! hint: It belongs to another user or is writable by others; fix the folder and the file"
             ) && shown.ends_with("exit 4\n"),
             "{shown}"
         );
     }
     assert_eq!(mode(&world.path("person/.local/state/skillfold")), 0o777);
-    let nothing = "not used: others may write the file (mode 0620)";
+    let nothing = "not used: others can write to the file (mode 0620)";
     let world = with_list(|_, file| set(file, 0o620)).unwrap();
     assert!(world.run(&["list"]).contains(nothing));
     set(
@@ -356,7 +356,7 @@ fn list_of_another_user_trusts_nothing() {
             return;
         };
         let shown = world.run(&["list"]);
-        let why = format!("not used: the {what} belongs to another user (12345), and not to you");
+        let why = format!("not used: the {what} belongs to another user (12345), not to you");
         assert!(
             shown.contains(&why) && shown.contains("untrusted"),
             "{shown}"
@@ -390,7 +390,7 @@ fn file_that_the_user_may_not_write_is_not_fixed() {
     };
     let shown = world.shown(&output);
     assert!(
-        shown.contains("! hint: The file may not be written; make it writable first")
+        shown.contains("! hint: The file is read-only; make it writable first")
             && shown.ends_with("exit 4\n"),
         "{shown}"
     );

@@ -169,7 +169,7 @@ fn check_hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
         }
         let start = description.trim_start().trim_start_matches('[');
         if description.trim() == DESCRIPTION_PLACEHOLDER || start.starts_with("TODO") {
-            let message = "Description is still the one of a template";
+            let message = "Description is still the template's";
             findings.push(Diagnostic::new(Code::Placeholder, span, message));
         }
         if description.contains(['<', '>']) {
@@ -293,7 +293,7 @@ fn check_body(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
     }
     let span_at = |offset| Span::at(position_after(&body[..offset], first_line));
     if let Some(offset) = body.find(BODY_PLACEHOLDER) {
-        let message = "Instructions are still those of a template";
+        let message = "Instructions are still the template's";
         findings.push(Diagnostic::new(Code::Placeholder, span_at(offset), message));
     }
     let (invisible, controls) = InvisibleCharacters::scan(body);

@@ -57,7 +57,7 @@ impl Patterns {
                 }
             };
             if current.1 > MAX_SKILL_PATTERNS {
-                let message = format!("Pattern {} is one too many", quoted(pattern));
+                let message = format!("Pattern {} exceeds the limit", quoted(pattern));
                 if current.1 == MAX_SKILL_PATTERNS + 1 {
                     report(
                         owner.slot,
@@ -162,7 +162,7 @@ fn check_steps(steps: usize, limit: usize) -> Result<(), regex::Error> {
     let why = if limit == MAX_PATTERN_STEPS {
         "it is too large"
     } else {
-        "the patterns of the skill are too large together"
+        "the skill's patterns are too large together"
     };
     let why = format!("{why}: {steps} steps with repetitions written out, of at most {limit}");
     Err(regex::Error::Syntax(why))
@@ -272,7 +272,7 @@ mod tests {
         let (used, messages) = compile_all(&large);
         assert_eq!(used, MAX_SKILL_STEPS / count_steps(large[0]).unwrap());
         assert_eq!(messages.len(), MAX_SKILL_PATTERNS - used);
-        insta::assert_snapshot!(messages[0], @"Pattern `(?-u)[a-m][a-z]{290}q1` cannot be used: the patterns of the skill are too large together: 1172 steps with repetitions written out, of at most 1000");
+        insta::assert_snapshot!(messages[0], @"Pattern `(?-u)[a-m][a-z]{290}q1` cannot be used: the skill's patterns are too large together: 1172 steps with repetitions written out, of at most 1000");
         // Ordinary patterns are far below the limit.
         let usual = [r"\b(create|make) (a |an )?(new )?(excel|spreadsheet)\b.{0,40}\w+"; 10];
         assert_eq!(compile_all(&usual).0, 10);

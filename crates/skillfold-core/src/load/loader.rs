@@ -288,7 +288,7 @@ pub(super) fn log_refusal<T>(
                 skill = &*visible(entry.id()),
                 path = &*visible(path),
                 rule = error.hint(),
-                "refused to open a path of a skill"
+                "refused to open a skill's path"
             );
         }
     })

@@ -57,11 +57,11 @@ impl Entry<'_> {
         } else if manifest.disable_model_invocation() {
             Some("Only the user may start the skill")
         } else if skill.repaired {
-            Some("The frontmatter needs repair, and other hosts would read it as it is")
+            Some("The frontmatter needs repair, and other clients would read it unrepaired")
         } else if skill.diagnostics.iter().any(is_named_by_folder) {
             Some("The frontmatter has no usable `name`")
         } else if !is_spec_name(manifest.name().as_str()) {
-            Some("The name does not meet the specification")
+            Some("The name does not follow the specification")
         } else if self.id() != manifest.name().as_str() {
             Some("The name belongs to another skill")
         } else {
@@ -167,7 +167,7 @@ fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
     if bytes > MAX_BYTES {
         return Err(refused(
             Refusal::TooLarge,
-            "The files of the skill have more than 16 MiB",
+            "The skill's files have more than 16 MiB",
         ));
     }
     Ok(files)

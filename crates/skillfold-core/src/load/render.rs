@@ -198,7 +198,7 @@ fn neutralised_note(envelope: Envelope, count: usize, instructions: &Instruction
     });
     let in_arguments = count.saturating_sub(without_arguments.neutralised);
     let message = format!(
-        "Tags of the envelope `{envelope}` were made harmless: {} of the instructions, {in_arguments} of the arguments",
+        "Tags of the envelope `{envelope}` were escaped: {} in the instructions, {in_arguments} in the arguments",
         count - in_arguments
     );
     Diagnostic::new(Code::EnvelopeTags, None, message)

@@ -301,7 +301,7 @@ impl<'a> TreeBuilder<'a, '_> {
             return Err(fault(
                 Code::YamlComplexKey,
                 start,
-                "A list or mapping stands where a field's name is expected",
+                "A list or mapping where a field's name is expected",
             ));
         }
         self.open.push(open);

@@ -189,7 +189,7 @@ impl SearchIndex {
             Err(error) => {
                 tracing::warn!(
                     problem = error.with_cause(),
-                    "a request is compared by its words alone"
+                    "comparing a request by words only"
                 );
                 query.with_problem(&error)
             }

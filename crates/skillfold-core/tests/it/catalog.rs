@@ -1,4 +1,4 @@
-//! Who wins a name, what leads to a skill, and what a listing holds.
+//! Who wins a name, ids, names or aliases of skills, and what a listing holds.
 
 use std::collections::HashSet;
 

@@ -375,7 +375,7 @@ fn folders_of_a_change_are_no_skills_whatever_the_settings_say() {
         let found = find_with(root.path(), WalkOptions::default().with_hidden(hidden));
         insta::allow_duplicates! {
             insta::assert_snapshot!(show::discovery(&found), @r"
-            warning[SF520]: Edit was kept aside: `.skillfold-kept-2`
+            warning[SF520]: Edit was saved aside: `.skillfold-kept-2`
             info[SF510]: Folder was not searched: `.skillfold-write-1`
             info[SF510]: Folder was not searched: `.skillfold-write-1.old`
             ");

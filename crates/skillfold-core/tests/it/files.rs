@@ -270,5 +270,5 @@ fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.hint(), "Path traversal detected");
     let lines = log.lines();
-    insta::assert_snapshot!(lines, @r#"WARN message=refused to open a path of a skill skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
+    insta::assert_snapshot!(lines, @r#"WARN message=refused to open a skill's path skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
 }

@@ -86,9 +86,9 @@ fn skill_that_cannot_go_out_says_why() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @"
-    Upper: The name does not meet the specification
+    Upper: The name does not follow the specification
     good: 1 file
-    loose: The frontmatter needs repair, and other hosts would read it as it is
+    loose: The frontmatter needs repair, and other clients would read it unrepaired
     number: The field `description` is not a string
     person: Only the user may start the skill
     spaced: The field `name` is not a string that is the skill's name
@@ -116,7 +116,7 @@ fn skill_with_too_many_files_or_bytes_does_not_go_out() {
     let sized = |bytes: usize| vec![("many/large.bin".to_owned(), vec![0; bytes])];
     assert_eq!(publish(sized(room)).unwrap(), 2);
     let large = publish(sized(room + 1)).unwrap_err();
-    assert_eq!(large.hint(), "The files of the skill have more than 16 MiB");
+    assert_eq!(large.hint(), "The skill's files have more than 16 MiB");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn skill_with_a_file_that_cannot_be_listed_does_not_go_out() {
     let error = loader().publish(&catalog.resolve_or_suggest("pdf").unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "Invalid `pdf`: Path names a device of Windows: `z/aux.md`"
+        "Invalid `pdf`: Path names a Windows device: `z/aux.md`"
     );
 }
 

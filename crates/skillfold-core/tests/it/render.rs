@@ -71,7 +71,7 @@ fn tags_that_were_made_harmless_are_reported() {
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "</skill_context>", Envelope::SkillContext);
     let notes = loaded.unwrap().notes;
-    insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 1 of the instructions, 1 of the arguments");
+    insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were escaped: 1 in the instructions, 1 in the arguments");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn tags_of_the_arguments_are_not_laid_to_the_skill() {
     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let entry = catalog.resolve_or_suggest("a").unwrap();
     let loaded = loader().render(&entry, "<instructions>", Envelope::SkillContext);
-    insta::assert_snapshot!(loaded.unwrap().notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 0 of the instructions, 1 of the arguments");
+    insta::assert_snapshot!(loaded.unwrap().notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were escaped: 0 in the instructions, 1 in the arguments");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     let notes: Vec<_> = notes.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(notes.join("\n"), @"
     warning[SF507]: Listing stopped after 4096 files of `pdf`
-    warning[SF805]: Tags of the envelope `skill_content` were made harmless: 1 of the instructions, 0 of the arguments
+    warning[SF805]: Tags of the envelope `skill_content` were escaped: 1 in the instructions, 0 in the arguments
     ");
 
     let folder = folder(TREE);
@@ -198,6 +198,6 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     let notes: Vec<_> = loaded.notes.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(notes.join("\n"), @"
     warning[SF507]: Listing stopped after 4096 entries, before the files of `data`
-    warning[SF805]: Tags of the envelope `skill_content` were made harmless: 1 of the instructions, 0 of the arguments
+    warning[SF805]: Tags of the envelope `skill_content` were escaped: 1 in the instructions, 0 in the arguments
     ");
 }

@@ -41,19 +41,19 @@ fn text_on_the_line_of_a_block_scalar_is_read_as_the_value() {
     a: "Folded text on one line"
       license = "MIT"
     3:16-3:16 warning[SF010]: Text on the line where a block scalar starts
-    3:14-3:39 warning[SF102]: Text of `description` stands on the line of its `>` or `|`
+    3:14-3:39 warning[SF102]: Text of `description` is on the same line as its `>` or `|`
     "#);
     insta::assert_snapshot!(describe(">- Folded text: with a colon\n  and more"), @r#"
     a: "Folded text: with a colon and more"
       license = "MIT"
     3:17-3:17 warning[SF010]: Text on the line where a block scalar starts
-    3:14-4:11 warning[SF102]: Text of `description` stands on the line of its `>` or `|`
+    3:14-4:11 warning[SF102]: Text of `description` is on the same line as its `>` or `|`
     "#);
     insta::assert_snapshot!(describe("| Literal text\n  second line"), @r#"
     a: "Literal text\nsecond line"
       license = "MIT"
     3:16-3:16 warning[SF010]: Text on the line where a block scalar starts
-    3:14-4:14 warning[SF102]: Text of `description` stands on the line of its `>` or `|`
+    3:14-4:14 warning[SF102]: Text of `description` is on the same line as its `>` or `|`
     "#);
 }
 

@@ -109,12 +109,12 @@ fn fields_over_the_limit_are_left_out_with_a_word() {
 #[test]
 fn key_that_is_no_text_is_refused() {
     insta::assert_snapshot!(with("? [a, b]\n: c"), @"
-    4:3-4:3 error[SF019]: A list or mapping stands where a field's name is expected
+    4:3-4:3 error[SF019]: A list or mapping where a field's name is expected
     4:1-4:9 error[SF113]: Line `? [a, b]` belongs to no field
     5:1-5:4 error[SF113]: Line `: c` belongs to no field
     ");
     insta::assert_snapshot!(with("x: {{placeholder}}"), @"
-    4:5-4:5 error[SF019]: A list or mapping stands where a field's name is expected
+    4:5-4:5 error[SF019]: A list or mapping where a field's name is expected
     4:4-4:19 warning[SF103]: Value of `x` starts with a character YAML reserves
     ");
 }

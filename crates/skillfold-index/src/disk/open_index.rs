@@ -81,7 +81,9 @@ impl From<StampError> for Damage {
     fn from(error: StampError) -> Self {
         match error {
             StampError::Version => Self::Version,
-            StampError::Damaged => Self::Content("Its statistics are not what was written".into()),
+            StampError::Damaged => {
+                Self::Content("Its statistics don't match the written ones".into())
+            }
         }
     }
 }
@@ -132,7 +134,8 @@ impl Keys {
         let [high, low] = KEY_COLUMNS.map(|half| segment.fast_fields().u64(half));
         let keys = [high?, low?].map(|half| half.first_or_default_col(0));
         let is_whole = keys.iter().all(|half| half.num_vals() == segment.max_doc());
-        let short = || Damage::Content("A segment has not as many keys as documents".into());
+        let short =
+            || Damage::Content("A segment has a different number of keys than documents".into());
         is_whole.then_some(Self(keys)).ok_or_else(short)
     }
 
@@ -271,7 +274,7 @@ impl OpenIndex {
             return Ok(None);
         }
         if searcher.num_docs() != statistics.documents() {
-            return Err(Damage::Content("The number of documents is another".into()));
+            return Err(Damage::Content("The number of documents differs".into()));
         }
         let segments = searcher.segment_readers().iter();
         let keys = segments.map(Keys::new).collect::<Result<_, _>>()?;
@@ -337,7 +340,7 @@ fn verify_checksums(
         let to_error = |cause| OpenReadError::wrap_io_error(cause, name.clone());
         let file = FileSlice::new(handle);
         if !matches_checksum(file, checksums.get(&name).copied()).map_err(to_error)? {
-            let message = format!("`{}` has another sum", name.display());
+            let message = format!("`{}` has a different checksum", name.display());
             return Err(Damage::Content(message.into()));
         }
         checked.insert(name, state);

@@ -58,7 +58,8 @@ impl OpenIndex {
             let mut documents: Vec<(T, SearchDocument)> = Vec::with_capacity(found.len());
             for candidate in found {
                 let StoredDocument(document) = self.searcher.doc(candidate.address)?;
-                let corrupt = || Damage::Content("A document is not what was written".into());
+                let corrupt =
+                    || Damage::Content("A document doesn't match what was written".into());
                 documents.push((candidate.seen, document.ok_or_else(corrupt)?));
             }
             let found = documents.iter().map(|(seen, document)| (*seen, document));

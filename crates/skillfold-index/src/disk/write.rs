@@ -92,7 +92,8 @@ impl Change {
         address: DocAddress,
     ) -> Result<(), TantivyError> {
         let StoredDocument(document) = opened.searcher.doc(address)?;
-        let corrupt = || TantivyError::SystemError("A document is not what was written".into());
+        let corrupt =
+            || TantivyError::SystemError("A document doesn't match what was written".into());
         self.statistics.remove(&document.ok_or_else(corrupt)?);
         self.changed += 1;
         self.writer.delete_term(self.fields.key_term(key));

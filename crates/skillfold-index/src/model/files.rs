@@ -95,7 +95,7 @@ impl Folder {
 
 /// Runs a parser on untrusted content, turning a panic into an error.
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let panicked = |_| Err("its content makes its reader fail".to_owned());
+    let panicked = |_| Err("its content cannot be parsed".to_owned());
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 

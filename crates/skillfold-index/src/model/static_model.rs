@@ -69,7 +69,7 @@ impl StaticModel {
         if is_valid_vector(&vector) {
             Ok(vector)
         } else {
-            let why = "it has no vectors, or some that are no numbers";
+            let why = "it has no vectors, or vectors that are not numbers";
             Err(self.folder.error(WEIGHTS, why))
         }
     }

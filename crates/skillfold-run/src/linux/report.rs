@@ -88,7 +88,7 @@ pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
         Err(error) => (Some(error.to_string()), None),
         Ok(Err(failure)) if failure.is_program => {
             let group = (!failure.had_group)
-                .then(|| "this process may not make one that limits memory".to_owned());
+                .then(|| "this process may not create a cgroup with a memory limit".to_owned());
             (None, group)
         }
         Ok(Err(failure)) => {
@@ -102,7 +102,7 @@ pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
         Ok(Ok(boxed)) => {
             boxed.kill();
             let _ = boxed.wait();
-            let why = format!("`{NO_PROGRAM}` was started, which is not in the sandbox");
+            let why = format!("`{NO_PROGRAM}` was started, which is missing in the sandbox");
             (Some(why.clone()), Some(why))
         }
     }

@@ -21,7 +21,7 @@ const INNER: &str = "dependencies";
 /// Fails if it is no lock file, or a version in it is none.
 pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, RunError> {
     let invalid = |why: &str| {
-        let message = format!("`{lock}` is not understood: {why}");
+        let message = format!("Cannot parse `{lock}`: {why}");
         let hint = "Run npm again with packages from the registry only, or remove it";
         RunError::new(RunErrorKind::InvalidDependencies, message, hint)
     };
@@ -92,7 +92,7 @@ fn package(name: &str, entry: &Value) -> Result<Option<Value>, String> {
     }
     let version = entry["version"].as_str().unwrap_or_default();
     if !is_version(version) {
-        return Err(format!("the version of `{name}` is none: `{version}`"));
+        return Err(format!("the version of `{name}` is not valid: `{version}`"));
     }
     let mut package = json!({ "version": version, INNER: {} });
     if let Some(hash) = entry["integrity"].as_str().filter(|hash| is_hash(hash)) {
@@ -160,11 +160,11 @@ mod tests {
                 r#"{{"packages": {{"node_modules/{name}": {entry}}}}}"#
             ))
         };
-        insta::assert_snapshot!(place("a", r#"{"version": "http://127.0.0.1:1/a.tgz"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `http://127.0.0.1:1/a.tgz`");
-        insta::assert_snapshot!(place("a", r#"{"version": "file:../../etc"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `file:../../etc`");
-        insta::assert_snapshot!(place("a", r#"{"version": "^1.0.0"}"#), @"`package-lock.json` is not understood: the version of `a` is none: `^1.0.0`");
-        insta::assert_snapshot!(place("a", "{}"), @"`package-lock.json` is not understood: the version of `a` is none: ``");
-        insta::assert_snapshot!(place("../x", r#"{"version": "1.0.0"}"#), @"`package-lock.json` is not understood: `../x` is not the name of a package");
+        insta::assert_snapshot!(place("a", r#"{"version": "http://127.0.0.1:1/a.tgz"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `http://127.0.0.1:1/a.tgz`");
+        insta::assert_snapshot!(place("a", r#"{"version": "file:../../etc"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `file:../../etc`");
+        insta::assert_snapshot!(place("a", r#"{"version": "^1.0.0"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `^1.0.0`");
+        insta::assert_snapshot!(place("a", "{}"), @"Cannot parse `package-lock.json`: the version of `a` is not valid: ``");
+        insta::assert_snapshot!(place("../x", r#"{"version": "1.0.0"}"#), @"Cannot parse `package-lock.json`: `../x` is not the name of a package");
         insta::assert_snapshot!(place("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"{"a":{"dependencies":{},"version":"1.0.0"}}"#);
         insta::assert_snapshot!(place("a", r#"{"name": "evil", "version": "1.0.0"}"#), @"{}");
         insta::assert_snapshot!(place("a", r#"{"version": "npm:evil@1.0.0"}"#), @"{}");

@@ -313,7 +313,7 @@ impl<'a> Prepare<'a> {
         let installer = self.dependencies.installer;
         let file = &self.dependencies.file;
         let message =
-            format!("`{installer}` is not installed, which installs the packages of `{file}`");
+            format!("`{installer}` is not installed; it installs the packages of `{file}`");
         let hint = match installer {
             Installer::Uv => "Install it, or add its folder to PATH: https://docs.astral.sh/uv/",
             Installer::Npm => "Install Node with npm, or add its folder to PATH",
@@ -344,7 +344,7 @@ impl<'a> Prepare<'a> {
                 let text = text.trim();
                 let last = text.len().saturating_sub(MAX_COMPLAINT);
                 let from = (last..text.len()).find(|at| text.is_char_boundary(*at));
-                let hint = "The installer says why; a package without a wheel or with an install script cannot be used";
+                let hint = "See the installer's output; a package without a wheel or with an install script cannot be used";
                 failed(&ellipsize(&text[from.unwrap_or(0)..], MAX_COMPLAINT), hint)
             }
             end => failed(end.code(), "Try again, or with fewer packages"),

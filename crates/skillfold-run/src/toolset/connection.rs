@@ -110,10 +110,13 @@ impl Connection {
             let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
                 let text = String::from_utf8_lossy(&line);
                 let what = format!(
-                    "wrote a line that is no message: `{}`",
+                    "wrote a line that is not a message: `{}`",
                     ellipsize(&text, SHOWN)
                 );
-                return Err(self.failed(&what, "Let it write messages alone to standard output, and all else to standard error"));
+                return Err(self.failed(
+                    &what,
+                    "Write only messages to stdout, and everything else to stderr",
+                ));
             };
             match (message.remove("method"), message.remove("id")) {
                 (Some(method), Some(id)) => self.answer(&method, &id)?,
@@ -157,10 +160,9 @@ impl Connection {
         match self.requests.try_send(bytes) {
             // That the process has ended is noticed by its output.
             Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(self.failed(
-                "does not read what it is sent",
-                "Read standard input line by line",
-            )),
+            Err(TrySendError::Full(_)) => {
+                Err(self.failed("does not read its input", "Read stdin line by line"))
+            }
         }
     }
 
@@ -180,7 +182,7 @@ impl Connection {
                 Ok(Line::Text(line)) => return Ok(line),
                 Ok(Line::TooLong) => {
                     let what = format!("wrote a line of more than {MAX_LINE} bytes");
-                    return Err(self.failed(&what, "Give less in one answer"));
+                    return Err(self.failed(&what, "Return less in one answer"));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(method)),

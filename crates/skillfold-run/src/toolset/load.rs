@@ -45,7 +45,7 @@ pub fn load_toolset(
                 "This build of Skillfold has no WebAssembly, which the toolset `{file}` needs"
             );
             let hint = "Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a \
-                        loader of the host";
+                        loader of your own";
             return Err(RunError::new(
                 RunErrorKind::InterpreterMissing,
                 message,

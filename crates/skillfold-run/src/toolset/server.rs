@@ -131,7 +131,7 @@ impl ServerToolset {
         // What was shown to a person or a model is what is called.
         if tools != self.tools {
             let message = format!(
-                "Toolset `{}` lists other tools than before",
+                "Toolset `{}` lists different tools than before",
                 self.server.file
             );
             let hint = "Reload it, and review its tools again";

@@ -44,7 +44,7 @@ fn a_skill_whose_files_cannot_all_be_copied_is_refused() {
     let error = SkillCopy::read(&source, &Folder::new("a").unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Invalid `a`: Path names a device of Windows: `scripts/aux.sh`"
+        "Invalid `a`: Path names a Windows device: `scripts/aux.sh`"
     );
 }
 

@@ -58,7 +58,7 @@ fn granted_path_that_leads_elsewhere_is_refused() {
     let error = said(list, &[&home], permissions()).unwrap_err();
     assert_eq!(error.code(), "not_permitted");
     let text = error.to_string().replace(&*root.to_string_lossy(), "ROOT");
-    insta::assert_snapshot!(text, @"Granted path now leads elsewhere: `ROOT/site/page` is `ROOT/other/page`");
+    insta::assert_snapshot!(text, @"Granted path now points elsewhere: `ROOT/site/page` is `ROOT/other/page`");
     // A link that was there when the path was granted.
     let permissions = permissions().with_real_path(&home, root.join("other/page"));
     assert_eq!(said(list, &[&home], permissions).unwrap(), "key\n");

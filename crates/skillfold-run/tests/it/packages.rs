@@ -37,14 +37,14 @@ fn packages_are_named_by_inline_metadata_and_package_files() {
     insta::assert_snapshot!(needs("scripts/a.sh", block.trim_start_matches("#!/usr/bin/env python3\n")), @"");
     insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"six\"]\nimport six\n"), @"");
     insta::assert_snapshot!(needs("a.py", "# /// script\n# ///\n"), @"");
-    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = 3\n# ///\n"), @"Packages that `a.py` needs are not understood: `dependencies` is not a list of strings");
+    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = 3\n# ///\n"), @"Cannot parse the packages of `a.py`: `dependencies` is not a list of strings");
     insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"six[extra]>=1,<2; python_version > '3.8'\"]\n# ///\n"), @"uv: six[extra]>=1,<2; python_version > '3.8'");
-    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"six\", \"six @ https://127.0.0.1/six.whl\"]\n# ///\n"), @"Packages that `a.py` needs are not understood: `six @ https://127.0.0.1/six.whl` is not a package of an index");
-    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"-r other.txt\"]\n# ///\n"), @"Packages that `a.py` needs are not understood: `-r other.txt` is not a package of an index");
+    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"six\", \"six @ https://127.0.0.1/six.whl\"]\n# ///\n"), @"Cannot parse the packages of `a.py`: `six @ https://127.0.0.1/six.whl` is not the name of a package");
+    insta::assert_snapshot!(needs("a.py", "# /// script\n# dependencies = [\"-r other.txt\"]\n# ///\n"), @"Cannot parse the packages of `a.py`: `-r other.txt` is not the name of a package");
     insta::assert_snapshot!(needs("package.json", r#"{"dependencies": {"left-pad": "^1.3.0"}, "devDependencies": {"x": "1"}}"#), @"npm: left-pad@^1.3.0");
-    insta::assert_snapshot!(needs("package.json", r#"{"dependencies": {"x": "git+https://example.com/x.git"}}"#), @"Packages that `package.json` needs are not understood: the version of `x` is not one of a registry");
-    insta::assert_snapshot!(needs("package.json", r#"{"dependencies": []}"#), @"Packages that `package.json` needs are not understood: `dependencies` is not an object");
-    insta::assert_snapshot!(needs("package.json", "{"), @"Packages that `package.json` needs are not understood: EOF while parsing an object at line 1 column 1");
+    insta::assert_snapshot!(needs("package.json", r#"{"dependencies": {"x": "git+https://example.com/x.git"}}"#), @"Cannot parse the packages of `package.json`: the version of `x` is not from a registry");
+    insta::assert_snapshot!(needs("package.json", r#"{"dependencies": []}"#), @"Cannot parse the packages of `package.json`: `dependencies` is not an object");
+    insta::assert_snapshot!(needs("package.json", "{"), @"Cannot parse the packages of `package.json`: EOF while parsing an object at line 1 column 1");
 }
 
 #[test]
@@ -272,6 +272,6 @@ fn installer_that_is_missing_is_named() {
     let missing = Prepare::new(&copy, &wanted)
         .with_options(RunOptions::default().with_search_path([PathBuf::from("/nowhere")]));
     let error = missing.install(folder.path()).unwrap_err();
-    insta::assert_snapshot!(error, @"`uv` is not installed, which installs the packages of `a.py`");
+    insta::assert_snapshot!(error, @"`uv` is not installed; it installs the packages of `a.py`");
     assert_eq!(error.code(), "interpreter_missing");
 }

@@ -96,22 +96,22 @@ fn notices_without_end_do_not_hold_a_call() {
 #[test]
 fn what_is_no_message_is_shown_and_ends_the_toolset() {
     insta::assert_snapshot!(called_twice("print('Loading\\x1b[31m...', flush=True)"), @r"
-    toolset_failed: Toolset `server` wrote a line that is no message: `Loading\u{1b}[31m...`
-    hint: Let it write messages alone to standard output, and all else to standard error
-    toolset_failed: Toolset `server` wrote a line that is no message: `Loading\u{1b}[31m...`
-    hint: Let it write messages alone to standard output, and all else to standard error
+    toolset_failed: Toolset `server` wrote a line that is not a message: `Loading\u{1b}[31m...`
+    hint: Write only messages to stdout, and everything else to stderr
+    toolset_failed: Toolset `server` wrote a line that is not a message: `Loading\u{1b}[31m...`
+    hint: Write only messages to stdout, and everything else to stderr
     ");
     insta::assert_snapshot!(called_twice("print('[' * 100000, flush=True)"), @r"
-    toolset_failed: Toolset `server` wrote a line that is no message: `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…`
-    hint: Let it write messages alone to standard output, and all else to standard error
-    toolset_failed: Toolset `server` wrote a line that is no message: `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…`
-    hint: Let it write messages alone to standard output, and all else to standard error
+    toolset_failed: Toolset `server` wrote a line that is not a message: `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…`
+    hint: Write only messages to stdout, and everything else to stderr
+    toolset_failed: Toolset `server` wrote a line that is not a message: `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…`
+    hint: Write only messages to stdout, and everything else to stderr
     ");
     insta::assert_snapshot!(called_twice("os.write(1, b'\\xff\\xfe\\n')"), @r"
-    toolset_failed: Toolset `server` wrote a line that is no message: `��`
-    hint: Let it write messages alone to standard output, and all else to standard error
-    toolset_failed: Toolset `server` wrote a line that is no message: `��`
-    hint: Let it write messages alone to standard output, and all else to standard error
+    toolset_failed: Toolset `server` wrote a line that is not a message: `��`
+    hint: Write only messages to stdout, and everything else to stderr
+    toolset_failed: Toolset `server` wrote a line that is not a message: `��`
+    hint: Write only messages to stdout, and everything else to stderr
     ");
 }
 
@@ -119,9 +119,9 @@ fn what_is_no_message_is_shown_and_ends_the_toolset() {
 fn a_line_of_ten_megabytes_is_refused() {
     insta::assert_snapshot!(called_twice("text(id, 'x' * 10_000_000)"), @r"
     toolset_failed: Toolset `server` wrote a line of more than 4194304 bytes
-    hint: Give less in one answer
+    hint: Return less in one answer
     toolset_failed: Toolset `server` wrote a line of more than 4194304 bytes
-    hint: Give less in one answer
+    hint: Return less in one answer
     ");
 }
 
@@ -199,7 +199,7 @@ fn a_toolset_that_lists_other_tools_later_is_not_called() {
     let mut toolset = load(&[("server", &text)], "server").unwrap();
     toolset.call("a", &json!({})).unwrap_err();
     insta::assert_snapshot!(show_call(&mut *toolset, "a", &json!({})), @r"
-    invalid_toolset: Toolset `server` lists other tools than before
+    invalid_toolset: Toolset `server` lists different tools than before
     hint: Reload it, and review its tools again
     ");
 }

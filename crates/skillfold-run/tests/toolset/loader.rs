@@ -79,6 +79,6 @@ fn the_tools_of_a_loader_of_the_host_keep_the_rules() {
 fn a_build_without_webassembly_says_which_feature_is_missing() {
     insta::assert_snapshot!(crate::skill::refusal(&[("t.wasm", "")], "t"), @r"
     interpreter_missing: This build of Skillfold has no WebAssembly, which the toolset `t.wasm` needs
-    hint: Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a loader of the host
+    hint: Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a loader of your own
     ");
 }

@@ -183,7 +183,7 @@ fn an_answer_may_have_as_many_bytes_as_the_limit() {
     assert!(call(22).starts_with("ok"));
     insta::assert_snapshot!(call(23), @r"
     toolset_failed: Toolset `t.wasm` gave more than 50 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     ");
     assert!(call(22).starts_with("ok"));
 }

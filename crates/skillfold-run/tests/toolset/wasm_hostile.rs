@@ -229,9 +229,9 @@ fn an_enormous_answer_is_not_taken() {
     };
     insta::assert_snapshot!(whole.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     ");
     // Longer than the memory.
     let beyond = Parts {
@@ -259,7 +259,7 @@ fn an_enormous_answer_is_not_taken() {
     };
     insta::assert_snapshot!(tools.refusal(&options()), @r"
     toolset_failed: Toolset `t.wasm` gave more than 4194304 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     ");
 }
 
@@ -288,9 +288,9 @@ fn of_the_log_only_the_end_is_kept() {
     };
     insta::assert_snapshot!(huge.called_twice(&options()), @r"
     toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
-    hint: Give less in one answer
+    hint: Return less in one answer
     ");
     let beyond = Parts {
         call: "(call $log (i32.const 65535) (i32.const 2)) (i32.const 512)",
@@ -360,8 +360,8 @@ fn nothing_but_the_log_can_be_imported() {
             ..Parts::default()
         };
         let expected = format!(
-            "invalid_toolset: Toolset `t.wasm` cannot be loaded: it imports `{name}`; a toolset may import \
-             `skillfold:toolset/logging@0.1.0` alone\n"
+            "invalid_toolset: Toolset `t.wasm` cannot be loaded: it imports `{name}`; a toolset may import only \
+             `skillfold:toolset/logging@0.1.0`\n"
         );
         let said = parts.refusal(&options());
         assert!(said.starts_with(&expected), "{said}");
@@ -404,19 +404,19 @@ fn a_component_without_the_tools_is_refused() {
 #[test]
 fn bytes_that_are_no_component_are_refused() {
     insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @r"
-    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module and not a component; `wasm-tools component new` makes one of it
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module, not a component; convert it with `wasm-tools component new`
     hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(b""), @r"
-    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; convert the text format with `wasm-tools parse`
     hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(b"no component\n"), @r"
-    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; convert the text format with `wasm-tools parse`
     hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(Parts::default().text().as_bytes()), @r"
-    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; text must be made into bytes with `wasm-tools parse`
+    invalid_toolset: Toolset `t.wasm` cannot be loaded: it is not WebAssembly; convert the text format with `wasm-tools parse`
     hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
     ");
     insta::assert_snapshot!(refused(&vec![0; 17 * 1024 * 1024]), @r"

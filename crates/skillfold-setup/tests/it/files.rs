@@ -22,8 +22,8 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
     insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a\": nul }"), @"Invalid `/person/.cursor/mcp.json`: Unexpected word at 1:8");
     insta::assert_snapshot!(said(SetupClient::Cursor, "{ \"a"), @"Invalid `/person/.cursor/mcp.json`: Unterminated string literal at 1:3");
     insta::assert_snapshot!(said(SetupClient::Cursor, "{} x"), @"Invalid `/person/.cursor/mcp.json`: Text cannot contain more than one JSON value at 1:4");
-    insta::assert_snapshot!(said(SetupClient::Cursor, "// nothing"), @"Invalid `/person/.cursor/mcp.json`: There is nothing but comments at 1:1");
-    insta::assert_snapshot!(said(SetupClient::Cursor, "[]"), @"Invalid `/person/.cursor/mcp.json`: Expected names with values at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "// nothing"), @"Invalid `/person/.cursor/mcp.json`: The file has only comments at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Cursor, "[]"), @"Invalid `/person/.cursor/mcp.json`: Expected an object at 1:1");
     insta::assert_snapshot!(said(SetupClient::Cursor, &"[".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:513");
     insta::assert_snapshot!(said(SetupClient::Cursor, &"{\"a\":".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Maximum nesting depth exceeded at 1:1282");
     insta::assert_snapshot!(said(SetupClient::Codex, "a = 1\nb = \n"), @"Invalid `/person/.codex/config.toml`: string values must be quoted, expected literal string at 2:5");
@@ -31,7 +31,7 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
     insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n b: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: mapping values are not allowed in this context at 2:3");
     insta::assert_snapshot!(said(SetupClient::Goose, "extensions:\n- developer\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
     insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n---\nb: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
-    insta::assert_snapshot!(said(SetupClient::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
+    insta::assert_snapshot!(said(SetupClient::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a block mapping at 1:1");
     insta::assert_snapshot!(said(SetupClient::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: this entry can't be edited without touching others; edit it by hand");
 }
 

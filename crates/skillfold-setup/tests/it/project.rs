@@ -41,7 +41,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
         }
       }
     }
-    claude-desktop Invalid `--project`: Claude Desktop has no configuration of a project; leave the option out
+    claude-desktop Invalid `--project`: Claude Desktop has no project configuration; leave the option out
     codex .codex/config.toml
     [mcp_servers.skillfold]
     command = "skillfold"
@@ -65,7 +65,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
         }
       }
     }
-    goose Invalid `--project`: Goose has no configuration of a project; leave the option out
+    goose Invalid `--project`: Goose has no project configuration; leave the option out
     opencode opencode.json
     {
       "mcp": {
@@ -85,7 +85,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
         }
       }
     }
-    windsurf Invalid `--project`: Windsurf has no configuration of a project; leave the option out
+    windsurf Invalid `--project`: Windsurf has no project configuration; leave the option out
     zed .zed/settings.json
     {
       "context_servers": {

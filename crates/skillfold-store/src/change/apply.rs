@@ -59,7 +59,7 @@ impl Change {
             }
             if new.as_deref() == text {
                 let repair =
-                    format!("`{path}` stays as it is: what is added equals what is removed");
+                    format!("`{path}` is unchanged: the added lines equal the removed ones");
                 applied.repairs.push(repair);
             } else {
                 let new = new.map(String::into_bytes);
@@ -68,7 +68,7 @@ impl Change {
         }
         if applied.edits.is_empty() {
             return Err(invalid(
-                "it changes nothing: what it adds equals what it removes; write the new text after `+`",
+                "it changes nothing: the added lines equal the removed ones; write the new text after `+`",
             ));
         }
         Ok(applied)
@@ -82,7 +82,7 @@ fn text_of<'t>(content: &'t [u8], path: &ResourcePath) -> Result<&'t str, Error>
     str::from_utf8(content).map_err(|error| {
         let offset = error.valid_up_to();
         invalid(format!(
-            "`{path}` is not text in UTF-8, at byte {offset}; only text files can be changed"
+            "`{path}` is not UTF-8 text, at byte {offset}; only text files can be changed"
         ))
     })
 }

@@ -166,7 +166,7 @@ fn changed_promises(old: &Manifest, new: &Manifest) -> Vec<String> {
         reasons.push(format!("the name changes from {old} to {new}"));
     }
     if !old.allowed_tools().is_empty() && new.allowed_tools().is_empty() {
-        reasons.push("`allowed-tools` goes away".to_owned());
+        reasons.push("`allowed-tools` is removed".to_owned());
     }
     for entry in new.allowed_tools() {
         if is_wider(entry, old, new) {

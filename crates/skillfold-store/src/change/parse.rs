@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         }
         if header.is_executable {
             self.repairs.push(format!(
-                "Line {line}: `{path}` is added without the mode of an executable file, which a change cannot give"
+                "Line {line}: `{path}` is added without the executable bit, which a change cannot set"
             ));
         }
         if action == FileAction::Delete && path.as_str() == SKILL_FILE {
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
                 break;
             } else if is_binary(text) {
                 return Err(invalid(format!(
-                    "line {line} is of a binary patch; only text files can be changed"
+                    "line {line} belongs to a binary patch; only text files can be changed"
                 )));
             } else if header.git.is_none() || text.trim().is_empty() {
                 break;
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
         self.next += 1;
         if header.starts_with("@@@") {
             return Err(invalid(format!(
-                "line {line} is of a combined diff of a merge; write a diff against the skill's files"
+                "line {line} belongs to a combined diff of a merge; write a diff against the skill's files"
             )));
         }
         let stated = stated_ranges(header);

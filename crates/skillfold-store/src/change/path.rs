@@ -21,13 +21,13 @@ pub(super) fn check_path(text: &str, line: usize) -> Result<ResourcePath, Error>
     };
     let path: ResourcePath = text.parse().map_err(|error| refuse(&format!("{error}")))?;
     let rule = if hidden_characters(text).next().is_some() {
-        "the path has invisible characters, so a reviewer would see another name"
+        "the path has invisible characters, so a reviewer would see a different name"
     } else if path.components().any(is_reserved) {
-        "names that start with `.skillfold-` are kept for the store"
+        "names that start with `.skillfold-` are reserved"
     } else if path.components().any(is_short_name) {
         "Windows may read the name as the short form of another one"
     } else if text != SKILL_FILE && text.eq_ignore_ascii_case(SKILL_FILE) {
-        "some file systems take it for `SKILL.md`, and some do not"
+        "some file systems treat it as `SKILL.md`, others do not"
     } else {
         return Ok(path);
     };
@@ -70,7 +70,7 @@ pub(super) fn check_unique(file: &FileChange, others: &[FileChange]) -> Result<(
         )
     } else {
         format!(
-            "line {line} names `{path}` and line {} names `{}`, which some file systems cannot hold side by side; \
+            "line {line} names `{path}` and line {} names `{}`, which some file systems cannot tell apart; \
              change one of them, or choose another name",
             other.line, other.path
         )

@@ -22,13 +22,12 @@ const MAX_TRIES: usize = 10;
 pub(crate) const MAX_DEPTH: usize = 64;
 
 pub(crate) const TOO_LARGE: &str =
-    "The skill has more than 64 MiB or 10,000 files; changes of such a skill are not kept";
+    "The skill has more than 64 MiB or 10,000 files; changes to such a skill cannot be stored";
 const LINK_INSIDE: &str =
-    "A file of the skill is a link, which cannot be kept; replace it with the file itself";
-const ODD_NAME: &str =
-    "A file of the skill has a name that other systems do not allow; rename it first";
+    "A file of the skill is a link, which cannot be stored; replace it with the file itself";
+const ODD_NAME: &str = "A file's name is not valid on other systems; rename it first";
 pub(crate) const NOT_A_FILE_INSIDE: &str =
-    "The skill has something that is no file and no folder; remove it first";
+    "The skill has something that is neither a file nor a folder; remove it first";
 
 /// The files of a skill, as they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -37,7 +37,7 @@ impl SkillPath {
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the folder is not below `base`.
     pub fn new(base: &Path, folder: &Path) -> Result<Self, Error> {
         let refused = || {
-            let rule = "It is not below the folder of its root";
+            let rule = "It is not inside its root";
             Error::refused(folder.to_string_lossy(), Refusal::Write, rule)
         };
         let (base, relative) = match folder.strip_prefix(base) {

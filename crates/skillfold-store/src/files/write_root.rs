@@ -19,7 +19,7 @@ use crate::files::restore::{has_content, remove_aside};
 use crate::files::staged::{FileMode, Staged};
 use crate::files::temporary_name::{is_temporary, temporary_name};
 
-const READ_ONLY: &str = "The file may not be written; make it writable first";
+const READ_ONLY: &str = "The file is read-only; make it writable first";
 const LINK_TARGET: &str = "Skillfold does not write through links; name the link's target instead";
 const NOT_A_FILE: &str = "Only regular files are written";
 
@@ -303,16 +303,16 @@ impl WriteRoot {
                 Component::Normal(name) => names.push(name),
                 _ => {
                     return Err(WriteFault::Refused(
-                        "The path leaves the folder that may be written",
+                        "The path leaves the folder that may be written to",
                     ));
                 }
             }
         }
         let Some(name) = names.pop() else {
-            return Err(WriteFault::Refused("A path ends in the name of a file"));
+            return Err(WriteFault::Refused("The path must end with a file name"));
         };
         if is_temporary(name) {
-            let rule = "Names that start with `.skillfold-write-` are those of temporary files";
+            let rule = "Names that start with `.skillfold-write-` are reserved for temporary files";
             return Err(WriteFault::Refused(rule));
         }
         let mut dir = self.dir.open_subfolder(OsStr::new("."))?;

@@ -28,7 +28,7 @@ impl WriteTarget {
     /// Creates the target for a file of the user. Links on the way to its folder are followed: they are the user's own.
     pub fn for_user(path: &Path) -> Result<Self, Error> {
         let (Some(base), Some(file)) = (path.parent(), path.file_name()) else {
-            let rule = "A path ends in the name of a file";
+            let rule = "The path must end with a file name";
             return Err(Error::refused(path.to_string_lossy(), Refusal::Write, rule));
         };
         Ok(Self {
@@ -41,7 +41,7 @@ impl WriteTarget {
     /// Creates the target for a file inside the folder `base`. Links below that folder are not followed.
     pub fn within(base: &Path, path: &Path) -> Result<Self, Error> {
         let Ok(file) = path.strip_prefix(base) else {
-            let rule = "It leaves the folder that may be written";
+            let rule = "It leaves the folder that may be written to";
             return Err(Error::refused(path.to_string_lossy(), Refusal::Write, rule));
         };
         Ok(Self {

@@ -194,7 +194,7 @@ pub(crate) fn check(
         }
         (Some(passphrase), _) => match key(root, passphrase)? {
             Some(key) => Some(key.prove(what)),
-            None => return refused("It is not the passphrase; try again"),
+            None => return refused("Wrong passphrase; try again"),
         },
     };
     Ok(RecordedApproval {
@@ -235,7 +235,7 @@ pub(crate) fn check_proofs(
     passphrase: &str,
 ) -> Result<CheckedProofs, Error> {
     let Some(key) = key(root, passphrase)? else {
-        let rule = "It is not the passphrase; try again";
+        let rule = "Wrong passphrase; try again";
         return Err(Error::refused("the proofs", Refusal::Approval, rule));
     };
     let mut checked = CheckedProofs::default();
@@ -324,10 +324,10 @@ pub(crate) fn new_passphrase(
     }
     let file = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?;
     if file.is_some() && key(root, old.unwrap_or_default())?.is_none() {
-        let rule = "The old passphrase is not right; nothing was changed";
+        let rule = "The old passphrase is wrong; nothing was changed";
         return Err(Error::refused("passphrase", Refusal::Approval, rule));
     }
-    let failed = || Error::invalid("passphrase", "The system has no random numbers");
+    let failed = || Error::invalid("passphrase", "The system's random number generator failed");
     let mut salt = [0; 16];
     getrandom::fill(&mut salt).map_err(|_| failed())?;
     let mut stored = StoredPassphrase {

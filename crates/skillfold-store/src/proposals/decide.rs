@@ -12,11 +12,11 @@ use crate::proposals::log::{ApprovedBy, Event, Operation, Target, Verdict};
 use crate::proposals::propose::Preview;
 use crate::proposals::store::{LockedStore, Store};
 
-const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the skill as it is, to be \
-                     reviewed again";
+const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the current skill for \
+                     another review";
 const EXISTS: &str = "There is a skill in its folder; reject the proposal, or remove the skill";
 const OTHER_BASE: &str =
-    "The proposal is for another version than the one that was reviewed; review it again";
+    "The proposal is for a different version than the one reviewed; review it again";
 const OWN: &str = "You can't approve your own proposal; ask another reviewer";
 const NOT_KEPT: &str = "This version is no longer kept; `skillfold history` shows those that are";
 
@@ -146,12 +146,12 @@ impl Store {
             return Err(Error::refused(path, Refusal::Approval, MOVED_BACK));
         }
         if base == Some(version) {
-            return Err(Error::invalid(path, "It has this version already"));
+            return Err(Error::invalid(path, "It already has this version"));
         }
         let Some(after) = self.version(version)? else {
             return Err(Error::new(
                 skillfold_core::ErrorKind::NotFound,
-                format!("Version `{version}` is not there"),
+                format!("There is no version `{version}`"),
                 NOT_KEPT,
             ));
         };
@@ -166,7 +166,7 @@ impl Store {
     }
 }
 
-const MOVED_BACK: &str = "The skill has changed since; look at it again";
+const MOVED_BACK: &str = "The skill has changed since; review it again";
 
 impl LockedStore<'_> {
     /// Changes a skill, keeps both versions and records it.

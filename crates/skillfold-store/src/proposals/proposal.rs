@@ -160,7 +160,7 @@ impl Proposal {
                     diff.push_str(line);
                     diff.push('\n');
                 }
-                None => return Err(invalid("The fence of its diff has no end")),
+                None => return Err(invalid("The fence around its diff is not closed")),
             }
         }
         let mut section = |heading: &str| {
@@ -222,7 +222,7 @@ pub fn other_format(found: &str, known: &str) -> String {
 
 fn path_text(path: &std::path::Path) -> Result<&str, Error> {
     path.to_str().ok_or_else(|| {
-        let why = "Its path is not UTF-8 and cannot be written down";
+        let why = "Its path is not UTF-8 and cannot be stored";
         Error::invalid(path.to_string_lossy(), why)
     })
 }

@@ -31,11 +31,12 @@ const MAX_REPEAT_BYTES: usize = 1 << 10;
 
 const LOG_FULL: &str =
     "The log has more than 64 MiB, so nothing can be proposed; move it aside to start a new one";
-const TOO_MANY: &str = "Too many proposals wait; approve or reject some with `skillfold review`";
+const TOO_MANY: &str =
+    "Too many proposals are pending; approve or reject some with `skillfold review`";
 const TOO_MANY_FOR_SKILL: &str =
-    "Ten proposals wait for this skill; approve or reject some with `skillfold review`";
+    "Ten proposals for this skill are pending; approve or reject some with `skillfold review`";
 const NOT_WAITING: &str =
-    "It was decided, or its file was changed; `skillfold proposals` lists what waits";
+    "It was decided, or its file was changed; `skillfold proposals` lists those pending";
 
 /// A change to propose.
 #[derive(Clone, Debug)]

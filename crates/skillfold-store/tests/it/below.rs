@@ -167,7 +167,7 @@ mod unix {
             (error.kind(), error.hint()),
             (
                 ErrorKind::Refused,
-                "The file may not be written; make it writable first"
+                "The file is read-only; make it writable first"
             )
         );
         assert_eq!(kind(base.remove(file, &old)), ErrorKind::Refused);

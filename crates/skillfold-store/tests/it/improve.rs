@@ -435,7 +435,7 @@ fn required_passphrase_is_asked_for_and_proved() {
     assert!(refused(Approval::by_host("ci")).contains("require the passphrase"));
     assert!(refused(terminal().with_passphrase("correct horse")).contains("No passphrase"));
     store.set_passphrase("correct horse", None, now()).unwrap();
-    assert!(refused(terminal().with_passphrase("wrong horse")).contains("not the passphrase"));
+    assert!(refused(terminal().with_passphrase("wrong horse")).contains("Wrong passphrase"));
     assert_eq!(user.read("pdf/SKILL.md").as_deref(), Some(PDF));
     store
         .set_passphrase("another horse", Some("wrong horse"), now())

@@ -98,11 +98,11 @@ fn only_regular_files_with_a_name_are_written() {
     );
     assert_eq!(
         show_both("a/.."),
-        "Refused: Refused to write `ROOT/a/..` (The path leaves the folder that may be written)"
+        "Refused: Refused to write `ROOT/a/..` (The path leaves the folder that may be written to)"
     );
     assert_eq!(
         show_both(".skillfold-write-a"),
-        "Refused: Refused to write `ROOT/.skillfold-write-a` (Names that start with `.skillfold-write-` are those of \
+        "Refused: Refused to write `ROOT/.skillfold-write-a` (Names that start with `.skillfold-write-` are reserved for \
          temporary files)"
     );
 }

@@ -75,8 +75,9 @@ impl Skills {
         manifest.prompt = prompt.unwrap_or_default();
         let mut marks = TEMPLATE_MARKS.iter();
         if let Some(mark) = marks.find(|mark| manifest.prompt.contains(**mark)) {
-            let message =
-                format!("`{PROMPT}` has template marks, such as `{mark}`, and is plain text here");
+            let message = format!(
+                "`{PROMPT}` has template placeholders, such as `{mark}`, which are not filled in"
+            );
             let finding = Diagnostic::new(Code::TemplateMarks, None, message);
             manifest.findings.push(finding);
         }
@@ -96,13 +97,14 @@ impl Skills {
     }
 }
 
-const NOT_TRUSTED: &str = "The project is not trusted, so what it says about agents is not read: look at it and run \
+const NOT_TRUSTED: &str = "The project is not trusted, so its agents are not read: review it and run \
                            `skillfold trust` there, or describe the agent under `[agents]` in your own settings";
 
-const PINNED: &str = "The project is trusted with its pinned skills alone, and a manifest is not one of them: run \
+const PINNED: &str = "Only the project's pinned skills are trusted, not its agents: run \
                       `skillfold trust` there without `--pin`, or describe the agent under `[agents]` in your own settings";
 
-const OUTSIDE: &str = "The manifest and its prompt have to be inside the project: start from the project that they belong to";
+const OUTSIDE: &str =
+    "The manifest and its prompt must be inside the project: run this in their project";
 
 /// Reads a manifest; the prompt is still empty.
 fn parse(text: &str, file: &Path) -> Result<AgentManifest, Diagnostic> {

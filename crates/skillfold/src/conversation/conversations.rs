@@ -270,7 +270,7 @@ impl Conversations {
                 }
             }
         }
-        let rule = "Other processes change it all the time; try again later";
+        let rule = "Other processes keep changing it; try again later";
         Err(Error::refused(
             self.folder.join(file).to_string_lossy(),
             skillfold_core::Refusal::Write,

@@ -137,7 +137,7 @@ impl UntrustedOpener {
 
 fn outside_project(root: &SearchedRoot) -> RootStatus {
     let message = format!(
-        "Root leads out of the project, which is not trusted: `{}`",
+        "Root is outside the project, which is not trusted: `{}`",
         root.label
     );
     RootStatus::Missing(Diagnostic::new(Code::RootMissing, None, message))

@@ -206,9 +206,9 @@ impl Effects {
             }
         };
         for (words, what) in [
-            (&self.added_tools, "Asks for more tools"),
+            (&self.added_tools, "Wants more tools"),
             (&self.changed_scripts, "New or changed scripts"),
-            (&self.removed_tools, "No longer asks for tools"),
+            (&self.removed_tools, "Wants fewer tools"),
         ] {
             if !words.is_empty() {
                 lines.push(format!("{what}: {}", list(words)));
@@ -220,14 +220,14 @@ impl Effects {
         }
         match self.fixed_findings {
             0 => {}
-            1 => lines.push("One finding is gone".to_owned()),
-            number => lines.push(format!("{number} findings are gone")),
+            1 => lines.push("One finding is fixed".to_owned()),
+            number => lines.push(format!("{number} findings are fixed")),
         }
         for (is_changed, what) in [
             (self.is_renamed, "The name changes"),
             (
                 self.description_changed,
-                "The description changes, by which it is chosen",
+                "The description changes, which affects when it is selected",
             ),
             (self.triggers_changed, "The triggers change"),
         ] {
@@ -270,7 +270,7 @@ impl Effects {
         let next = self.next_version.as_ref();
         let next = next.map_or_else(String::new, |next| format!(" to {next}"));
         lines.push(format!(
-            "Suggested step of the version: {}{next} ({})",
+            "Suggested version bump: {}{next} ({})",
             self.bump.bump,
             visible(&self.bump.reason)
         ));

@@ -163,7 +163,7 @@ impl Skills {
             return Err(Error::new(
                 skillfold_core::ErrorKind::Exists,
                 format!("There is a skill `{existing}`"),
-                "Propose a change of it, or choose another name",
+                "Propose a change to it, or choose another name",
             ));
         }
         let place = self.new_place(id)?;

@@ -71,8 +71,8 @@ impl FolderRecord for AllowedSkill {
     const LIST: &'static str = "List of skills that may run";
 
     const HEADER: &'static str = "\
-# Skills whose scripts and tools may run, each with the digest of what was looked at.
-# `skillfold allow` and `skillfold allow --remove` keep this list.
+# Skills whose scripts and tools may run, each with the digest of what was reviewed.
+# `skillfold allow` and `skillfold allow --remove` maintain this list.
 
 ";
 
@@ -129,7 +129,7 @@ pub(super) fn allow(
     approval: &Approval,
 ) -> Result<(), Error> {
     let Some(path) = skill.folder.to_str() else {
-        let rule = "Its path is not UTF-8 and cannot be written down; rename the folder";
+        let rule = "Its path is not UTF-8 and cannot be stored; rename the folder";
         let path = skill.folder.to_string_lossy();
         return Err(Error::refused(path, Refusal::NotAllowed, rule));
     };

@@ -45,13 +45,13 @@ use crate::skills::Skills;
 use crate::skills::toolset_pool::PoolKey;
 
 /// Why a skill does not run that the user has not allowed.
-const NOT_ALLOWED: &str = "The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks";
+const NOT_ALLOWED: &str = "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks";
 
 /// Why a skill does not run that was granted a path in which somebody made a link.
-const LEADS_ELSEWHERE: &str = "A path that it was granted leads elsewhere now, by a link; `skillfold allow` with its id shows where, and asks";
+const LEADS_ELSEWHERE: &str = "A path it was granted is now a link to somewhere else; `skillfold allow` with its id shows where, and asks";
 
 /// Why a skill does not run that is in the list without an approval.
-const WITHOUT_PASSPHRASE: &str = "It is in the list of skills that may run, but the log has no approval with the passphrase, which the settings require; run `skillfold allow` with its id";
+const WITHOUT_PASSPHRASE: &str = "It was allowed without the passphrase that the settings require; run `skillfold allow` with its id";
 
 /// Maximum files that a question lists.
 const MAX_LISTED: usize = 20;
@@ -94,7 +94,7 @@ impl Skills {
         let file = SKILL_FILE.parse().ok().and_then(|path| copy.file(&path));
         let parsed = parse(file.unwrap_or_default(), folder.name());
         let Some(manifest) = parsed.manifest else {
-            let why = "Its `SKILL.md` is not valid any more; `skillfold check` says why";
+            let why = "Its `SKILL.md` is no longer valid; `skillfold check` says why";
             return Err(Error::invalid(entry.id(), why));
         };
         let asked = AskedPermissions::of(&manifest).resolve(environment);
@@ -219,7 +219,7 @@ impl Skills {
         approval: &Approval,
     ) -> Result<PathBuf, ScriptError> {
         let Some(folder) = skill.folder.clone() else {
-            let rule = "It is not in a folder; the program that brings it decides what it may run";
+            let rule = "It is not in a folder; the program that bundles it decides what it may run";
             return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule).into());
         };
         skill.check_grants()?;
@@ -548,7 +548,10 @@ fn accepted_layers(settings: &Settings) -> Result<Accept, Error> {
     for name in names.filter(|name| !name.is_empty()) {
         let Some(layer) = Layer::from_name(name) else {
             let names: Vec<_> = Layer::ALL.iter().map(|layer| layer.as_str()).collect();
-            let why = format!("`{name}` is no layer; the layers are {}", names.join(", "));
+            let why = format!(
+                "`{name}` is not a layer; the layers are {}",
+                names.join(", ")
+            );
             return Err(Error::invalid("sandbox_without", why));
         };
         accept = accept.missing(layer);

@@ -50,12 +50,11 @@ impl SkillPackages {
         let refused = |what: String, rule| Error::refused(what, Refusal::NotAllowed, rule);
         let folder = self.folder.to_string_lossy();
         if self.folder.parent() != Some(&packages_folder(environment)?) {
-            let rule =
-                "Packages of a skill are where Skillfold installs them; allow the skill again";
+            let rule = "The packages are not where Skillfold installs them; allow the skill again";
             return Err(refused(folder.into_owned(), rule));
         }
         if let Some(why) = other_writer(&self.folder) {
-            let rule = "Packages of a skill are in a folder that only you write to";
+            let rule = "The folder with the packages must be writable only by you";
             return Err(refused(format!("{folder}: {why}"), rule));
         }
         Ok(Packages::new(file, self.installer, &self.folder))

@@ -18,7 +18,7 @@ use crate::search_index::rebuild::{IndexRebuild, WriteTurn};
 const SEARCH_FOLDER: &str = "search";
 
 /// Why the index is not searched while another snapshot writes it.
-const BUSY: &str = "the index on disk is being made for other skills";
+const BUSY: &str = "the index on disk is being built for other skills";
 
 /// The search index of a snapshot on disk. Snapshots of the same roots share it.
 pub(super) struct DiskSnapshotIndex {
@@ -125,7 +125,7 @@ impl DiskSnapshotIndex {
             Ok(deleted) if deleted.is_empty() => {}
             Ok(deleted) => {
                 let deleted = deleted.len();
-                tracing::info!(deleted, "search indexes that nobody used were deleted");
+                tracing::info!(deleted, "deleted unused search indexes");
             }
             Err(error) => tracing::warn!(%error, "old search indexes could not be deleted"),
         }
@@ -136,7 +136,7 @@ impl DiskSnapshotIndex {
         let synced = self.sync_all().map_err(|error| error.with_cause())?;
         if synced.missing > 0 {
             return Err(format!(
-                "{} skills are not in the index on disk yet, as another process writes it",
+                "{} skills are not in the index on disk yet: another process is writing it",
                 synced.missing
             ));
         }

@@ -309,8 +309,7 @@ impl SnapshotIndex {
     /// Returns a problem if there is a model but too many skills for it.
     fn embedding_limit_problem(&self) -> Option<String> {
         let has_too_many = self.resources.has_model() && !self.uses_embeddings();
-        has_too_many
-            .then(|| format!("more than {MAX_EMBEDDED} skills are searched by their words alone"))
+        has_too_many.then(|| format!("more than {MAX_EMBEDDED} skills: searching by words only"))
     }
 
     /// Returns the embedder, with a vector cache if possible, and the problem if there is one.

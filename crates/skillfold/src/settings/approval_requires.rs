@@ -1,6 +1,6 @@
 //! The values of the setting `approval_requires`.
 
-/// What the approval of a change needs.
+/// What approving a change requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApprovalRequires {

@@ -177,7 +177,7 @@ fn read_pattern(text: &str, context: &ValueContext<'_>) -> Result<String, String
     let stars = text.matches('*').count();
     if stars > 0 && !(stars == 1 && (text == "*" || text.ends_with(":*"))) {
         return Err(format!(
-            "`{text}` is not a pattern; `*` stands alone or behind a scope or plugin"
+            "`{text}` is not a pattern; `*` stands alone or after a scope or plugin"
         ));
     }
     if !matches!(context.origin, Origin::Project(..)) {
@@ -186,7 +186,7 @@ fn read_pattern(text: &str, context: &ValueContext<'_>) -> Result<String, String
     match text.split_once(':') {
         None => Ok(format!("{}:{text}", Scope::Project)),
         Some((scope, _)) if scope.parse() == Ok(Scope::Project) => Ok(text.to_owned()),
-        Some(_) => Err(format!("`{text}` is not the project's own")),
+        Some(_) => Err(format!("`{text}` does not belong to the project")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The values of the setting `matching`.
 
-/// How a message is matched against skills.
+/// How requests are matched against skills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Matching {

@@ -97,7 +97,7 @@ impl Settings {
         if let Some(home) = environment.home_from_system() {
             let home = home.to_string_lossy();
             let message = format!(
-                "`HOME` is not set; the home that the system knows is used: `{}`",
+                "`HOME` is not set; using the home of the user database: `{}`",
                 visible(&home)
             );
             let origin = Origin::Variable("HOME".to_owned());
@@ -186,7 +186,7 @@ impl Settings {
         for setting in replaced {
             let setting = setting.as_ref();
             let Some((key, value)) = setting.split_once('=') else {
-                return Err(Error::invalid(setting, "it is not written as key=value"));
+                return Err(Error::invalid(setting, "it is not of the form key=value"));
             };
             if Key::find(key).is_some() && !POLICY_KEYS.contains(&key) {
                 let known = POLICY_KEYS.join(", ");

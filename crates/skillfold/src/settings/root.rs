@@ -54,7 +54,7 @@ pub(super) fn read(
     }
     let path = context.environment.expand_path(parts.path, context.base);
     if is_project && !is_inside(Path::new(parts.path), &path, context.environment.project()) {
-        return Err(format!("`{}` leads out of the project", parts.path));
+        return Err(format!("`{}` is outside the project", parts.path));
     }
     Ok(ConfiguredRoot {
         path,

@@ -117,7 +117,7 @@ impl Scalar for ListingBudget {
         let text = value.text()?;
         Self::parse(text).ok_or_else(|| {
             format!(
-                "`{text}` is not such as `auto`, `2000 characters`, `1400 tokens` or `2% of 200000`"
+                "`{text}` is not of the form `auto`, `2000 characters`, `1400 tokens` or `2% of 200000`"
             )
         })
     }

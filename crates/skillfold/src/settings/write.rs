@@ -81,8 +81,8 @@ pub fn remove_setting(
 
 /// What a new settings file says.
 const NEW_SETTINGS: &str = "\
-# Settings of Skillfold. `skillfold config` shows them all, `skillfold config set KEY VALUE` writes one.
-# A project's file decides about the project's own skills only.
+# Skillfold settings. `skillfold config` shows them all, `skillfold config set KEY VALUE` writes one.
+# A project's file applies only to the project's own skills.
 ";
 
 /// Creates a settings file without settings; returns whether it did not exist.

@@ -67,12 +67,12 @@ macro_rules! counters {
 
 counters! {
     refreshes: "Rescans for skills",
-    turns: "User requests that skills were chosen for",
+    turns: "User requests for which skills were selected",
     matched_turns: "User requests that at least one skill matched",
     matched: "Skills that matched, summed over all requests",
     given: "Skills whose instructions were given for a request or after a compaction",
-    no_room: "Skills that matched and did not fit the budget",
-    failed: "Skills that matched and could not be loaded",
+    no_room: "Skills that matched but did not fit the budget",
+    failed: "Skills that matched but could not be loaded",
     turn_tokens: "Tokens added by requests and after compactions",
     refused: "Refused loads and reads",
     used: "Skills that the host reported as used",

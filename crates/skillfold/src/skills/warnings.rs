@@ -61,8 +61,8 @@ pub(super) fn warnings(catalog: &Catalog, report: &DiscoveryReport) -> Vec<Warni
     let held = count(Status::Held);
     if held > 0 {
         warnings.push(Warning::new(
-            format!("{} held: they are new, and not trusted yet", skills(held)),
-            "Review and trust them with `skillfold trust --held`",
+            format!("{} held: new, and not trusted yet", skills(held)),
+            "Review and trust new skills with `skillfold trust --held`",
         ));
     }
     for root in &report.roots {

@@ -43,9 +43,9 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
         definition(
             Tool::ProposeUpdate,
             Tool::PROPOSE_UPDATE,
-            "Propose a change of a skill",
-            "Proposes a change of a skill whose instructions turned out wrong, outdated or incomplete. A person decides; \
-             until then the skill stays as it is."
+            "Propose a change to a skill",
+            "Proposes a change to a skill whose instructions turned out wrong, outdated or incomplete. The user decides; \
+             until then the skill is unchanged."
                 .to_owned(),
             json!({
                 "skill_id": text,
@@ -59,8 +59,8 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
             Tool::ProposeNew,
             Tool::PROPOSE_NEW,
             "Propose a new skill",
-            "Proposes a new skill for a kind of task that will come again and has none. A person decides; until then it \
-             is not there."
+            "Proposes a new skill for a kind of task that will come up again and has none. The user decides; until then \
+             it does not exist."
                 .to_owned(),
             json!({
                 "skill_id": described("Its name: lower case words with hyphens"),

@@ -46,7 +46,7 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
             Tool::RunScript,
             Tool::RUN_SCRIPT,
             "Run a skill's script",
-            "Runs a script that the instructions of a skill mention, in a sandbox: with the skill's files, an empty folder \
+            "Runs a script that a skill's instructions mention, in a sandbox: with the skill's files, an empty folder \
              `/tmp` and what the user granted, for at most 60 seconds. Returns what it writes."
                 .to_owned(),
             json!({
@@ -61,11 +61,11 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
             Tool::CallTool,
             Tool::CALL_TOOL,
             "Call a skill's tool",
-            "Calls a tool that a loaded skill brings along. The skill's text says which it has, and their arguments."
+            "Calls a tool of a loaded skill. The skill's text lists its tools and their arguments."
                 .to_owned(),
             json!({
                 "skill_id": text,
-                "tool": described("The tool's name, as the skill's text has it"),
+                "tool": described("The tool's name, as in the skill's text"),
                 "arguments": { "type": "object", "description": "Its arguments" },
             }),
             &["skill_id", "tool"],

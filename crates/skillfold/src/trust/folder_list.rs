@@ -135,8 +135,7 @@ impl<R: FolderRecord> FolderList<R> {
             }
         };
         if table.folder.len() > MAX_FOLDERS {
-            let why =
-                format!("it has more than {MAX_FOLDERS} folders, and the others are left out");
+            let why = format!("it has more than {MAX_FOLDERS} folders, and the rest are ignored");
             self.report_unreadable(file, 1, &why);
         }
         for folder in table.folder.into_iter().take(MAX_FOLDERS) {
@@ -146,18 +145,14 @@ impl<R: FolderRecord> FolderList<R> {
                     let origin = Origin::List(file.to_owned(), line);
                     self.entries.push((record, origin));
                 }
-                Ok(_) => self.report_unreadable(file, line, "its path is not whole"),
+                Ok(_) => self.report_unreadable(file, line, "its path is not absolute"),
                 Err(error) => self.report_unreadable(file, line, error.message()),
             }
         }
     }
 
     fn report_unreadable(&mut self, file: &Path, line: u32, why: &str) {
-        let message = format!(
-            "{} is not understood here: {}",
-            R::LIST,
-            visible(why.trim())
-        );
+        let message = format!("{} cannot be parsed: {}", R::LIST, visible(why.trim()));
         self.findings.push(SettingFinding {
             origin: Origin::List(file.to_owned(), line),
             diagnostic: Diagnostic::new(Code::TrustUnreadable, None, message),
@@ -203,8 +198,8 @@ pub(crate) fn edit_list<R: FolderRecord>(
     let invalid = |why: &str| Error::invalid(file.to_string_lossy(), why.trim());
     // Entries that others added must not become the user's decisions.
     if file.exists() && other_writer(&file).is_some() {
-        let rule = "It is another user's, or others may write it; make it yours alone with `chown` and `chmod go-w`, the \
-                    folder and the file, and look at what is in it";
+        let rule = "It belongs to another user or is writable by others; fix the folder and the file with `chown` and \
+                    `chmod go-w`, then check its content";
         return Err(Error::refused(file.to_string_lossy(), Refusal::Write, rule));
     }
     let target = WriteTarget::for_user(&file)?;

@@ -15,7 +15,7 @@ use skillfold_core::source::{
 use skillfold_core::{Error, Limits, Refusal, Source};
 
 /// Why something is refused that is not as it was pinned.
-const NOT_PINNED: &str = "It is not what the folder was trusted with; review the change, and run `skillfold trust --pin` again";
+const NOT_PINNED: &str = "It changed since the folder was trusted; review the change, and run `skillfold trust --pin` again";
 
 /// Bytes that are read at once, so that a large file is not held in memory.
 const CHUNK_BYTES: u64 = 1024 * 1024;

@@ -172,7 +172,7 @@ impl FolderRecord for TrustRecord {
     #[cfg(feature = "store")]
     const HEADER: &'static str = "\
 # Folders whose projects are trusted: their skills are given to models.
-# `skillfold trust` and `skillfold trust --remove` keep this list.
+# `skillfold trust` and `skillfold trust --remove` maintain this list.
 
 ";
 
@@ -299,14 +299,14 @@ pub fn check_trustable(environment: &Environment, folder: &Path) -> Result<PathB
     let home = environment.home_dir().and_then(real_path);
     if home.is_some_and(|home| home.starts_with(&real)) || real.parent().is_none() {
         return refused(
-            "Your home is in it, and so is everything of yours; name a project, or a folder of projects",
+            "It contains your home and everything in it; name a project, or a folder of projects",
         );
     }
     if folder_identity(&real).is_none() {
         return refused("Only a folder can be trusted");
     }
     if real.to_str().is_none() {
-        return refused("Its path is not UTF-8 and cannot be written down");
+        return refused("Its path is not UTF-8 and cannot be stored");
     }
     Ok(real)
 }

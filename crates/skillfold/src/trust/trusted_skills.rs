@@ -102,7 +102,7 @@ pub fn trust_skills(
     let mut new = BTreeSet::new();
     for folder in folders {
         let Some(path) = folder.to_str() else {
-            let rule = "Its path is not UTF-8 and cannot be written down; rename the folder";
+            let rule = "Its path is not UTF-8 and cannot be stored; rename the folder";
             let path = folder.to_string_lossy();
             return Err(Error::refused(path, Refusal::Trust, rule));
         };

@@ -50,7 +50,7 @@ const TRUST_INTERVAL: Duration = Duration::from_secs(1);
 /// drop(watcher); // stops watching
 /// # Ok::<(), skillfold::core::Error>(())
 /// ```
-#[must_use = "nothing is followed after it is dropped"]
+#[must_use = "nothing is watched after it is dropped"]
 pub struct Watcher {
     events: EventQueue,
     status: Arc<Mutex<WatchStatus>>,
@@ -144,7 +144,7 @@ impl Watcher {
         let thread = thread::Builder::new()
             .name("skillfold-watch".to_owned())
             .spawn(move || thread.run())
-            .map_err(|error| Error::read("a thread that follows the files", error))?;
+            .map_err(|error| Error::read("a thread that watches the files", error))?;
         Ok(Self {
             events,
             status,
@@ -214,8 +214,8 @@ impl WatchThread {
     /// status, and everything is rescanned after a while.
     fn run(&mut self) {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_until_stopped())) {
-            let problem = format!("Code of the host panicked: {}", panic_message(&*panic));
-            tracing::error!(problem, "watching goes on after a panic");
+            let problem = format!("The host's code panicked: {}", panic_message(&*panic));
+            tracing::error!(problem, "watching continues after a panic");
             self.status().problem = Some(problem.clone());
             self.panic = Some(problem);
             self.events.rest(SETTLE_DELAY);

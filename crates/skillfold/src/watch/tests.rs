@@ -146,7 +146,7 @@ fn panic_of_the_change_handler_is_in_the_status_and_watching_goes_on() {
     add(&folder, "mail");
     until(|| {
         let problem = watcher.status().problem.unwrap_or_default();
-        problem == "Code of the host panicked: the first call fails"
+        problem == "The host's code panicked: the first call fails"
     });
     add(&folder, "news");
     until(|| skills.catalog().len() == 2);
@@ -205,7 +205,7 @@ fn panic_of_a_source_is_in_the_status_and_watching_goes_on() {
     let watcher = skills.watch_every(interval, |_| {}).unwrap();
     until(|| {
         let problem = watcher.status().problem.unwrap_or_default();
-        problem == "Code of the host panicked: the source fails"
+        problem == "The host's code panicked: the source fails"
     });
     fails.store(false, Ordering::Relaxed);
     add(&folder, "mail");

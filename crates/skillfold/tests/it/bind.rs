@@ -294,7 +294,7 @@ fn marks_of_a_template_are_text_and_a_finding() {
     assert_eq!(
         findings,
         [
-            "warning[SF720]: `prompt.jinja2` has template marks, such as `{{`, and is plain text here"
+            "warning[SF720]: `prompt.jinja2` has template placeholders, such as `{{`, which are not filled in"
         ]
     );
 }

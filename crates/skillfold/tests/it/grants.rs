@@ -84,7 +84,7 @@ fn granted_path_that_leads_elsewhere_than_when_it_was_allowed_does_not_run() {
     symlink(user.home.join("Other"), reports.join("site")).unwrap();
     let error = skills.runnable("pdf").unwrap().check_allowed().unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::NotAllowed));
-    insta::assert_snapshot!(error.hint(), @"A path that it was granted leads elsewhere now, by a link; `skillfold allow` with its id shows where, and asks");
+    insta::assert_snapshot!(error.hint(), @"A path it was granted is now a link to somewhere else; `skillfold allow` with its id shows where, and asks");
     // Nor what was looked up before the link was made.
     let late = before.run(&"run.sh".parse().unwrap()).unwrap().run();
     assert_eq!(late.unwrap_err().kind(), RunErrorKind::NotPermitted);
@@ -225,7 +225,7 @@ fn entry_without_an_approval_does_not_run_where_a_passphrase_is_required() {
     allow(&user.skills()).unwrap();
     let skills = strict();
     let why = |skill: RunnableSkill| skill.check_allowed().unwrap_err().hint().to_owned();
-    insta::assert_snapshot!(why(skills.runnable("pdf").unwrap()), @"It is in the list of skills that may run, but the log has no approval with the passphrase, which the settings require; run `skillfold allow` with its id");
+    insta::assert_snapshot!(why(skills.runnable("pdf").unwrap()), @"It was allowed without the passphrase that the settings require; run `skillfold allow` with its id");
     let list = user.environment().allowed_skills().unwrap();
     let by_hand = fs::read_to_string(&list).unwrap();
 

@@ -107,13 +107,13 @@ fn model_proposes_a_change_and_is_told_what_it_does() {
     Proposed as `pdf-00000000T000000Z`. It is pending review; go on without it.
     - Line 3: the hunk header counts 7 old and 8 new lines, there are 4 and 5
     - Line 3: the header says line 3, the lines are at line 4 of `SKILL.md`
-    - Asks for more tools: Bash(qpdf:*)
+    - Wants more tools: Bash(qpdf:*)
     - The triggers change
     - Now not chosen for "Fill in the tax form": worse
     - Now chosen for "Sign this contract": better
     - Tokens of the description: 4 as before
     - Tokens of the instructions: 4 as before
-    - Suggested step of the version: major to 2.0.0 (`allowed-tools` gains `Bash(qpdf:*)`)
+    - Suggested version bump: major to 2.0.0 (`allowed-tools` gains `Bash(qpdf:*)`)
     "#);
     let file = user.home.path().join(".agents/skills/pdf/SKILL.md");
     assert_eq!(fs::read_to_string(file).unwrap(), PDF);

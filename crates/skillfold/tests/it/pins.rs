@@ -153,7 +153,7 @@ fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
     let skills = unwatched();
     assert_eq!(read(&skills, "forms.md").unwrap(), "orm");
     world.write(&format!("//- {A}/forms.md\nEvil!\n"));
-    insta::assert_snapshot!(refused(read(&skills, "forms.md")), @"Refused to open `a/forms.md`; It is not what the folder was trusted with; review the change, and run `skillfold trust --pin` again");
+    insta::assert_snapshot!(refused(read(&skills, "forms.md")), @"Refused to open `a/forms.md`; It changed since the folder was trusted; review the change, and run `skillfold trust --pin` again");
     assert_eq!(read(&skills, "scripts/run.sh").unwrap(), "cho");
     assert!(load(&skills).is_ok());
     assert_eq!(skills.published_files("a").unwrap().len(), 3);
@@ -276,8 +276,8 @@ fn pins_that_cannot_be_understood_trust_nothing() {
         assert_eq!(status(&skills), Status::Untrusted, "{pinned}");
         findings(&world, &skills)
     };
-    insta::assert_snapshot!(said("true"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: boolean `true`, expected a sequence");
-    insta::assert_snapshot!(said("[{ path = \"a\" }]"), @"warning[SF707]: List of trusted folders is not understood here: missing field `digest`");
-    insta::assert_snapshot!(said("[{ path = \"a\", digest = \"sha256:1\", until = 2030 }]"), @"warning[SF707]: List of trusted folders is not understood here: unknown field `until`, expected `path` or `digest`");
+    insta::assert_snapshot!(said("true"), @"warning[SF707]: List of trusted folders cannot be parsed: invalid type: boolean `true`, expected a sequence");
+    insta::assert_snapshot!(said("[{ path = \"a\" }]"), @"warning[SF707]: List of trusted folders cannot be parsed: missing field `digest`");
+    insta::assert_snapshot!(said("[{ path = \"a\", digest = \"sha256:1\", until = 2030 }]"), @"warning[SF707]: List of trusted folders cannot be parsed: unknown field `until`, expected `path` or `digest`");
     insta::assert_snapshot!(said("[]"), @"warning[SF711]: Skills of the pinned folder `/person/app` differ: `.agents/skills/a` (new), `.agents/skills/b` (new)");
 }

@@ -113,7 +113,7 @@ fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
     assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
     let answer = session(&on).call("run_skill_script", &run.to_string());
     assert!(answer.is_error());
-    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. The user has not allowed it to run, or it has changed since; `skillfold allow` with its id shows what it would run, and asks.");
+    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks.");
     assert_eq!(value(&answer)["refusal"], "not_allowed");
 
     allow(&on);
@@ -256,7 +256,7 @@ fn failure_of_a_script_is_an_answer_that_says_how() {
     assert_eq!(value["result"], "output_too_large");
     insta::assert_snapshot!(run("scripts/nothing.py").0, @"The skill has no file `scripts/nothing.py`. Check the path against the list of the skill's scripts.");
     insta::assert_snapshot!(run("../../evil.sh").0, @"Invalid `../../evil.sh`: It is not a path inside the skill. Correct it and try again.");
-    insta::assert_snapshot!(run("SKILL.md").0, @"No program is known that runs `SKILL.md`. Add a first line such as `#!/usr/bin/env python3`, or a known extension.");
+    insta::assert_snapshot!(run("SKILL.md").0, @"Nothing is known to run `SKILL.md`. Add a first line such as `#!/usr/bin/env python3`, or a known extension.");
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn project_may_not_set_what_counts_for_the_person() {
     /person/app/.skillfold/config.toml:6 error[SF703]: A project may not set `enable`
     /person/app/.skillfold/config.toml:7 error[SF703]: A project may not set `hidden`
     /person/app/.skillfold/config.toml:8 error[SF703]: A project may not set `max_depth`
-    /person/app/.skillfold/config.toml:9 error[SF702]: Setting `roots` is not usable: `../elsewhere` leads out of the project
+    /person/app/.skillfold/config.toml:9 error[SF702]: Setting `roots` is not usable: `../elsewhere` is outside the project
     ");
     let findings = |text: &str| {
         world.write(&format!(
@@ -288,7 +288,7 @@ fn project_switches_off_its_own_skills_only() {
     notes disabled ~/.agents/skills/notes
     pdf active .agents/skills/pdf
     user:pdf shadowed ~/.agents/skills/pdf
-    /person/app/.skillfold/config.toml:1 error[SF702]: Setting `disable` is not usable: `user:pdf` is not the project's own
+    /person/app/.skillfold/config.toml:1 error[SF702]: Setting `disable` is not usable: `user:pdf` does not belong to the project
     /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `enable`
     ");
 }
@@ -302,7 +302,7 @@ fn list_with_one_bad_entry_is_left_out_whole() {
     assert!(
         world
             .findings(&skills.report())
-            .contains("leads out of the project")
+            .contains("is outside the project")
     );
 }
 
@@ -356,7 +356,7 @@ fn setting_cannot_speak_to_the_terminal() {
 fn pattern_with_a_star_inside_is_no_pattern() {
     let world = World::new("//- person/README.md\n");
     let error = world.host().set("disable", "pd*").discover().unwrap_err();
-    insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is not a pattern; `*` stands alone or behind a scope or plugin (argument)");
+    insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is not a pattern; `*` stands alone or after a scope or plugin (argument)");
 }
 
 #[cfg(unix)]
@@ -367,7 +367,7 @@ fn root_of_a_project_may_not_lead_out_by_a_link() {
     world.write("\n//- person/app/.skillfold/config.toml\nroots = [\"skills\"]\n");
     let skills = world.skills();
     assert!(skills.catalog().is_empty());
-    insta::assert_snapshot!(world.findings(&skills.report()), @"/person/app/.skillfold/config.toml:1 error[SF702]: Setting `roots` is not usable: `skills` leads out of the project");
+    insta::assert_snapshot!(world.findings(&skills.report()), @"/person/app/.skillfold/config.toml:1 error[SF702]: Setting `roots` is not usable: `skills` is outside the project");
 }
 
 #[test]

@@ -164,10 +164,10 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    insta::assert_snapshot!(said("[[folder]\n"), @"warning[SF707]: List of trusted folders is not understood here: unclosed array table, expected `]`");
-    insta::assert_snapshot!(said("format = 1\nfolder = 1\n"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: integer `1`, expected a sequence");
-    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`, `pinned`");
-    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders is not understood here: its path is not whole");
+    insta::assert_snapshot!(said("[[folder]\n"), @"warning[SF707]: List of trusted folders cannot be parsed: unclosed array table, expected `]`");
+    insta::assert_snapshot!(said("format = 1\nfolder = 1\n"), @"warning[SF707]: List of trusted folders cannot be parsed: invalid type: integer `1`, expected a sequence");
+    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders cannot be parsed: unknown field `only`, expected one of `path`, `inode`, `created_ns`, `pinned`");
+    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders cannot be parsed: its path is not absolute");
     // One that is good is followed beside one that is not.
     world.write(&format!(
         "\n//- {LIST}\nformat = 1\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
@@ -402,8 +402,8 @@ fn settings_that_others_may_write_trust_nothing() {
     let lines = settings.findings.iter();
     let lines = lines.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
     insta::assert_snapshot!(world.shown(&lines.collect::<String>()), @"
-    /person/.config/skillfold/config.toml:1 warning[SF709]: Setting `trusted` is not used: others may write the file (mode 0666)
-    /person/.config/skillfold/config.toml:2 warning[SF709]: Setting `trust_project` is not used: others may write the file (mode 0666)
+    /person/.config/skillfold/config.toml:1 warning[SF709]: Setting `trusted` is not used: others can write to the file (mode 0666)
+    /person/.config/skillfold/config.toml:2 warning[SF709]: Setting `trust_project` is not used: others can write to the file (mode 0666)
     ");
     set(&file, 0o644);
     set(folder, 0o777);

@@ -115,9 +115,9 @@ fn invalid_entry_trusts_nothing_and_is_reported() {
         assert_eq!(status, Status::Held, "{list}");
         findings(&world)
     };
-    insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF707]: List of trusted skills is not understood here: unclosed array table, expected `]`");
-    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of trusted skills is not understood here: unknown field `only`, expected `path`");
-    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of trusted skills is not understood here: its path is not whole");
+    insta::assert_snapshot!(said("[[folder]\n"), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF707]: List of trusted skills cannot be parsed: unclosed array table, expected `]`");
+    insta::assert_snapshot!(said(&format!("format = 1\n[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of trusted skills cannot be parsed: unknown field `only`, expected `path`");
+    insta::assert_snapshot!(said("format = 1\n[[folder]]\npath = \".agents/skills/a\"\n"), @"/person/.local/state/skillfold/trusted_skills.toml:2 warning[SF707]: List of trusted skills cannot be parsed: its path is not absolute");
     let doctor = Document::Doctor(Doctor::new(&skills(&world))).to_json();
     assert!(doctor.contains("List of trusted skills"), "{doctor}");
     // One that is good is followed beside one that is not.
@@ -142,7 +142,7 @@ fn list_writable_by_others_trusts_no_skill() {
     mode(0o666);
     let status = skills(&world).catalog().get("a").unwrap().status();
     assert_eq!(status, Status::Held);
-    insta::assert_snapshot!(findings(&world), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF709]: List of trusted skills is not used: others may write the file (mode 0666)");
+    insta::assert_snapshot!(findings(&world), @"/person/.local/state/skillfold/trusted_skills.toml:1 warning[SF709]: List of trusted skills is not used: others can write to the file (mode 0666)");
     let folder = world.path(B).canonicalize().unwrap();
     let error = trust_skills(&world.environment("person/app"), [folder]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);

@@ -89,7 +89,7 @@ fn default_root_that_leads_out_of_an_untrusted_project_is_not_searched() {
     });
     assert_eq!(
         said.unwrap(),
-        "warning[SF705]: Root leads out of the project, which is not trusted: `.agents/skills`"
+        "warning[SF705]: Root is outside the project, which is not trusted: `.agents/skills`"
     );
     let trusted = world
         .host()

@@ -264,7 +264,7 @@ impl<'a> Usage<'a> {
 /// Returns what a log has that is not counted.
 fn log_notes(lines: &LogCounts) -> Vec<String> {
     let counts = [
-        (lines.broken, "cannot be understood"),
+        (lines.broken, "cannot be parsed"),
         (lines.too_long, "have more than 1 MiB"),
         (lines.uncounted_skills, "are about more than 10,000 skills"),
     ];

@@ -111,12 +111,12 @@ fn summary(facts: &Facts<'_>, html: &mut Html) {
         (
             overlaps.competing as u64,
             "competing pairs",
-            "a request for one may bring the other",
+            "a request for one may select the other",
         ),
         (
             overlaps.copy_groups as u64,
             "groups of copies",
-            "skills that say the same about themselves",
+            "skills with the same description",
         ),
         (
             facts.plain_list,
@@ -126,7 +126,7 @@ fn summary(facts: &Facts<'_>, html: &mut Html) {
         (
             listing,
             "tokens in the listing",
-            "what a model is told instead, before any request",
+            "what a model gets instead, before any request",
         ),
         (
             instructions,
@@ -150,7 +150,7 @@ fn summary(facts: &Facts<'_>, html: &mut Html) {
 fn requests(facts: &Facts<'_>, html: &mut Html) {
     const COLUMNS: &[Column] = &[
         Column::new("Request", ""),
-        Column::new("Skills that it brings", ""),
+        Column::new("Skills it selects", ""),
         Column::new("Tokens now", "number"),
         Column::new("Plain list", "number"),
         Column::new("Difference", "number"),
@@ -162,7 +162,7 @@ fn requests(facts: &Facts<'_>, html: &mut Html) {
          which most clients put into every request. `skillfold prompt \"REQUEST\"` shows the text for a request of yours.",
     );
     if facts.catalog.visible().next().is_none() {
-        return html.paragraph("No skill is for models, so no request costs anything.");
+        return html.paragraph("Models get no skills, so requests cost nothing.");
     }
     html.table(HtmlTable {
         caption: "Typical requests: tokens now against a plain list of all descriptions",

@@ -78,7 +78,7 @@ pub(super) fn overlap(facts: &Facts<'_>, html: &mut Html) {
     if hidden + hidden_groups + overlaps.unasked > 0 {
         html.raw("<p class=\"cut\">");
         html.prose(&format!(
-            "Left out here: {} pairs and {} groups of copies, and {} pairs with fewer common words that were not looked at; \
+            "Left out here: {} pairs and {} groups of copies, and {} pairs with fewer common words that were not compared; \
              `skillfold overlap --limit 1000` lists more, `skillfold overlap ID` all of one skill.",
             grouped(hidden as u64),
             grouped(hidden_groups as u64),

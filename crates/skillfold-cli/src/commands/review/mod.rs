@@ -288,7 +288,8 @@ impl<'s> Review<'s> {
         };
         if let Some(merged) = self.skills.merge_if_moved(waiting)? {
             self.load(Some(&merged.proposal.file))?;
-            let text = "The skill has changed since; this is the change merged with it, to be looked at again";
+            let text =
+                "The skill has changed since; this is the change merged with it; review it again";
             return Ok(text.to_owned());
         }
         let proposal = &waiting.proposal;

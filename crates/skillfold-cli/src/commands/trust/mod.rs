@@ -191,7 +191,7 @@ fn add(
         let done = paint(GOOD, "Trusted");
         let pinned = pins.map_or("", |_| ", pinned");
         output.say(format!(
-            "{done}: {}{pinned}; `skillfold trust --remove` takes it back",
+            "{done}: {}{pinned}; `skillfold trust --remove` undoes it",
             display_path(&trusted)
         ));
     }
@@ -283,7 +283,7 @@ fn already_trusted<'l>(
     match list.find_trusted(folder) {
         Some(trusted_by) if !options.pin => return Ok(Some(trusted_by)),
         Some(trusted_by) if trusted_by.path() != folder => {
-            let rule = "A folder above it is trusted, whatever is in it; `skillfold trust --list` shows it, and `--remove` takes it back";
+            let rule = "A parent folder is trusted with everything in it; `skillfold trust --list` shows it, and `--remove` undoes it";
             return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
         }
         Some(_) => return Ok(None),

@@ -274,7 +274,7 @@ impl Repairer<'_> {
         let message = match code {
             Code::RepairedColon => format!("Value of {what} has an unquoted `: `"),
             Code::RepairedBlockScalar => {
-                format!("Text of {what} stands on the line of its `>` or `|`")
+                format!("Text of {what} is on the same line as its `>` or `|`")
             }
             Code::RepairedReserved => {
                 format!("Value of {what} starts with a character YAML reserves")

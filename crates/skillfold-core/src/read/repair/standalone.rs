@@ -124,6 +124,6 @@ fn multiple_fields_fault(line: RepairLine<'_>) -> Fault {
     Fault {
         code: Code::YamlSyntax,
         at: line.start(),
-        message: "More than one field on the lines of one".to_owned(),
+        message: "Several fields where one is expected".to_owned(),
     }
 }

@@ -166,10 +166,10 @@ impl AccessRule {
             Self::HardLinked => "Files with several hard links are not read",
             Self::LinkInside => "Links inside a skill are not followed",
             Self::LinkOnPath => {
-                "Links on the way to a skill are not followed where there was none when it was found"
+                "Links in a skill's path are not followed unless they were there when it was found"
             }
             Self::LinkToNonSkill => {
-                "Links on the way to a skill are followed only to a folder with a `SKILL.md`"
+                "Links in a skill's path are followed only to a folder with a `SKILL.md`"
             }
         }
     }

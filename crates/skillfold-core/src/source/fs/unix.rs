@@ -289,7 +289,7 @@ impl Tree for UnixTree {
             let before = opened.revision;
             return Ok((before, read_range(&handle, before, range, into)?));
         }
-        let what = "the file was replaced again and again while it was opened";
+        let what = "the file kept being replaced while it was opened";
         Err(io::Error::other(what))
     }
 

@@ -469,7 +469,7 @@ impl<'a> SkillWalk<'a> {
             return false;
         }
         if name.starts_with(KEPT_ASIDE) {
-            self.report(Code::KeptAside, full, "Edit was kept aside:");
+            self.report(Code::KeptAside, full, "Edit was saved aside:");
             return false;
         }
         if NEVER_SEARCHED.contains(&name)

@@ -57,11 +57,11 @@ pub(super) fn prepare(
         return Err(Unusable::Invalid(why));
     }
     if !bytes.starts_with(WEBASSEMBLY) {
-        let why = "it is not WebAssembly; text must be made into bytes with `wasm-tools parse`";
+        let why = "it is not WebAssembly; convert the text format with `wasm-tools parse`";
         return Err(Unusable::Invalid(why.to_owned()));
     }
     if bytes.starts_with(CORE_MODULE) {
-        let why = "it is a module and not a component; `wasm-tools component new` makes one of it";
+        let why = "it is a module, not a component; convert it with `wasm-tools component new`";
         return Err(Unusable::Invalid(why.to_owned()));
     }
     if largest_function(bytes) > MAX_FUNCTION {
@@ -72,7 +72,7 @@ pub(super) fn prepare(
     let component_type = component.component_type();
     for (name, _) in component_type.imports(&runtime.engine) {
         if name != LOGGING {
-            let why = format!("it imports `{name}`; a toolset may import `{LOGGING}` alone");
+            let why = format!("it imports `{name}`; a toolset may import only `{LOGGING}`");
             return Err(Unusable::Invalid(why));
         }
     }

@@ -45,7 +45,7 @@ impl ToolsetLoader for WasmLoader {
             return Err(report.invalid(&why));
         }
         let runtime = Runtime::get().map_err(|error| {
-            RunError::failed_to_start("Could not start the runtime of WebAssembly", error)
+            RunError::failed_to_start("Could not start the WebAssembly runtime", error)
         })?;
         let deadline = options.run().limits().deadline();
         let bytes = copy.file(file).unwrap_or_default();
@@ -186,7 +186,7 @@ impl Report<'_> {
                 let file = self.file;
                 let message =
                     format!("Toolset `{file}` answered with metadata that is not JSON: {error}");
-                let hint = "Let it give a JSON object, or an empty text";
+                let hint = "Return a JSON object, or an empty string";
                 Err(RunError::new(RunErrorKind::ToolsetFailed, message, hint))
             }
         }
@@ -204,7 +204,7 @@ impl Report<'_> {
             Why::Broken(why) if step == GuestStep::Start => return self.invalid(&why),
             Why::TooMuch(bytes) => {
                 let what = format!("gave more than {bytes} bytes at once");
-                (what, "Give less in one answer")
+                (what, "Return less in one answer")
             }
             Why::OutOfMemory => {
                 let bytes = self.options.run().limits().memory_bytes;

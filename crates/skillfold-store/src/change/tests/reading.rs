@@ -252,7 +252,7 @@ fn diff_with_crlf_is_read() {
 #[test]
 fn mode_of_an_executable_file_is_not_given() {
     insta::assert_snapshot!(check("diff --git a/scripts/x.sh b/scripts/x.sh\nnew file mode 100755\n--- /dev/null\n+++ b/scripts/x.sh\n@@ -0,0 +1 @@\n+true\n"), @r"
-    read: Line 1: `scripts/x.sh` is added without the mode of an executable file, which a change cannot give
+    read: Line 1: `scripts/x.sh` is added without the executable bit, which a change cannot set
     --- /dev/null
     +++ b/scripts/x.sh
     @@ -0,0 +1 @@
@@ -275,7 +275,7 @@ fn file_is_deleted_without_its_lines() {
 #[test]
 fn file_that_stays_as_it_is_is_named() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n--- a/references/forms.md\n+++ b/references/forms.md\n@@ -1 +1 @@\n-One\n+One\n"), @r"
-    applied: `references/forms.md` stays as it is: what is added equals what is removed
+    applied: `references/forms.md` is unchanged: the added lines equal the removed ones
     --- a/SKILL.md
     +++ b/SKILL.md
     @@ -5,7 +5,7 @@

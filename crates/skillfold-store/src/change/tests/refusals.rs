@@ -25,9 +25,9 @@ fn renames_copies_modes_links_and_binary_patches_are_refused() {
     insta::assert_snapshot!(check("--- a/a.md\n+++ b/b.md\n@@ -1 +1 @@\n-a\n+b\n"), @"refused: Invalid `diff`: line 2 names another file than the line above it: `a/a.md` and `b/b.md`; a change cannot rename a file, but delete one with `+++ /dev/null` and add the other with `--- /dev/null`");
     insta::assert_snapshot!(check("diff --git a/x.sh b/x.sh\nold mode 100644\nnew mode 100755\n"), @"refused: Invalid `diff`: line 2 changes the mode of a file, which a change cannot; remove the line");
     insta::assert_snapshot!(check("diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n"), @"refused: Invalid `diff`: line 2 is about a link or a submodule; only text files can be changed");
-    insta::assert_snapshot!(check("diff --git a/x.png b/x.png\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZ\n"), @"refused: Invalid `diff`: line 3 is of a binary patch; only text files can be changed");
-    insta::assert_snapshot!(check("Binary files a/x.png and b/x.png differ\n"), @"refused: Invalid `diff`: line 1 is of a binary patch; only text files can be changed");
-    insta::assert_snapshot!(check("diff --cc SKILL.md\n--- a/SKILL.md\n+++ b/SKILL.md\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n"), @"refused: Invalid `diff`: line 4 is of a combined diff of a merge; write a diff against the skill's files");
+    insta::assert_snapshot!(check("diff --git a/x.png b/x.png\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZ\n"), @"refused: Invalid `diff`: line 3 belongs to a binary patch; only text files can be changed");
+    insta::assert_snapshot!(check("Binary files a/x.png and b/x.png differ\n"), @"refused: Invalid `diff`: line 1 belongs to a binary patch; only text files can be changed");
+    insta::assert_snapshot!(check("diff --cc SKILL.md\n--- a/SKILL.md\n+++ b/SKILL.md\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n"), @"refused: Invalid `diff`: line 4 belongs to a combined diff of a merge; write a diff against the skill's files");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn hunk_that_changes_nothing_is_refused() {
 
 #[test]
 fn change_that_changes_nothing_is_refused() {
-    insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8 +8 @@\n-Save the file.\n+Save the file.\n"), @"refused: Invalid `diff`: it changes nothing: what it adds equals what it removes; write the new text after `+`");
+    insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8 +8 @@\n-Save the file.\n+Save the file.\n"), @"refused: Invalid `diff`: it changes nothing: the added lines equal the removed ones; write the new text after `+`");
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn file_is_deleted_whole() {
 #[test]
 fn same_file_twice_is_refused() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n--- a/SKILL.md\n+++ b/SKILL.md\n@@ -2 +2 @@\n-name: pdf\n+name: x\n"), @"refused: Invalid `diff`: line 6 starts a second part for `SKILL.md`, the first starts at line 1; put all hunks of a file under one header");
-    insta::assert_snapshot!(check("--- a/references/forms.md\n+++ b/references/forms.md\n@@ -1 +1 @@\n-One\n+1\n--- /dev/null\n+++ b/References/FORMS.md\n@@ -0,0 +1 @@\n+a\n"), @"refused: Invalid `diff`: line 6 names `References/FORMS.md` and line 1 names `references/forms.md`, which some file systems cannot hold side by side; change one of them, or choose another name");
-    insta::assert_snapshot!(check("--- /dev/null\n+++ b/a\n--- /dev/null\n+++ b/a/b\n"), @"refused: Invalid `diff`: line 3 names `a/b` and line 1 names `a`, which some file systems cannot hold side by side; change one of them, or choose another name");
+    insta::assert_snapshot!(check("--- a/references/forms.md\n+++ b/references/forms.md\n@@ -1 +1 @@\n-One\n+1\n--- /dev/null\n+++ b/References/FORMS.md\n@@ -0,0 +1 @@\n+a\n"), @"refused: Invalid `diff`: line 6 names `References/FORMS.md` and line 1 names `references/forms.md`, which some file systems cannot tell apart; change one of them, or choose another name");
+    insta::assert_snapshot!(check("--- /dev/null\n+++ b/a\n--- /dev/null\n+++ b/a/b\n"), @"refused: Invalid `diff`: line 3 names `a/b` and line 1 names `a`, which some file systems cannot tell apart; change one of them, or choose another name");
 }
 
 #[test]
@@ -161,19 +161,19 @@ fn path_outside_the_skill_is_refused() {
     "x\0": line 2 names the file `x\u{0}`: Path has control characters
     "a.": line 2 names the file `a.`: Path has a component that ends with a dot or a space
     "a /b": line 2 names the file `a /b`: Path has a component that ends with a dot or a space
-    "NUL": line 2 names the file `NUL`: Path names a device of Windows
-    "aux.md": line 2 names the file `aux.md`: Path names a device of Windows
+    "NUL": line 2 names the file `NUL`: Path names a Windows device
+    "aux.md": line 2 names the file `aux.md`: Path names a Windows device
     ".git/hooks/pre-commit": line 2 names the file `.git/hooks/pre-commit`: Path belongs to version control, not to the skill
     "a/.GIT/config": line 2 names the file `a/.GIT/config`: Path belongs to version control, not to the skill
     "git~1/config": line 2 names the file `git~1/config`: Path belongs to version control, not to the skill
     "./x": line 2 names the file `./x`: Path has a component `.`
     "": line 2 names the file ``: Path is absolute or has an empty component
-    ".skillfold-write-1": line 2 names the file `.skillfold-write-1`: names that start with `.skillfold-` are kept for the store
-    "a/.Skillfold-x": line 2 names the file `a/.Skillfold-x`: names that start with `.skillfold-` are kept for the store
+    ".skillfold-write-1": line 2 names the file `.skillfold-write-1`: names that start with `.skillfold-` are reserved
+    "a/.Skillfold-x": line 2 names the file `a/.Skillfold-x`: names that start with `.skillfold-` are reserved
     "SCRIPT~1.PY": line 2 names the file `SCRIPT~1.PY`: Windows may read the name as the short form of another one
-    "skill.md": line 2 names the file `skill.md`: some file systems take it for `SKILL.md`, and some do not
-    "a\u{202e}b": line 2 names the file `a\u{202e}b`: the path has invisible characters, so a reviewer would see another name
-    "\u{200b}": line 2 names the file `\u{200b}`: the path has invisible characters, so a reviewer would see another name
+    "skill.md": line 2 names the file `skill.md`: some file systems treat it as `SKILL.md`, others do not
+    "a\u{202e}b": line 2 names the file `a\u{202e}b`: the path has invisible characters, so a reviewer would see a different name
+    "\u{200b}": line 2 names the file `\u{200b}`: the path has invisible characters, so a reviewer would see a different name
     "#);
 }
 
@@ -240,7 +240,7 @@ fn file_that_is_not_text_is_refused() {
     let error = change
         .apply(|_| Ok(Some(b"a\n\xff\n".to_vec())))
         .unwrap_err();
-    insta::assert_snapshot!(error, @"Invalid `diff`: `x` is not text in UTF-8, at byte 2; only text files can be changed");
+    insta::assert_snapshot!(error, @"Invalid `diff`: `x` is not UTF-8 text, at byte 2; only text files can be changed");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn broken_promise_or_wider_permission_is_a_major_step() {
     insta::assert_snapshot!(frontmatter("allowed-tools: Bash(git:*)", "allowed-tools: Bash"), @"major: `allowed-tools` gains `Bash`");
     insta::assert_snapshot!(frontmatter("allowed-tools: Bash (git:*)", "allowed-tools: Bash (git:*) (rm:*)"), @"major: `allowed-tools` gains `(rm:*)`");
     insta::assert_snapshot!(frontmatter("allowed-tools: Bash (git:*)", "allowed-tools: Bash"), @"major: `allowed-tools` gains `Bash`");
-    insta::assert_snapshot!(frontmatter("allowed-tools: Read", ""), @"major: `allowed-tools` goes away");
+    insta::assert_snapshot!(frontmatter("allowed-tools: Read", ""), @"major: `allowed-tools` is removed");
     insta::assert_snapshot!(frontmatter("toolsets: [a.py:A]", "toolsets: [a.py:A, b.py:B]"), @"major: `toolsets` gains `b.py:B`");
     insta::assert_snapshot!(frontmatter("", "hooks:\n  Stop: x"), @"major: `hooks` changes");
     insta::assert_snapshot!(frontmatter("disable-model-invocation: true", ""), @"major: `disable-model-invocation` changes");

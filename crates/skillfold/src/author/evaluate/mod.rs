@@ -226,7 +226,7 @@ fn parse_file(content: &FileContent) -> Result<query_file::QueryFile, String> {
             "The file has {size} bytes, the limit is {MAX_FILE_BYTES}"
         ));
     }
-    let text = content.text().ok_or("The file is not text in UTF-8")?;
+    let text = content.text().ok_or("The file is not UTF-8 text")?;
     let unlabelled =
         query_file::classify(content.path().as_str()).unwrap_or(query_file::Unlabelled::Mistake);
     Ok(query_file::parse(text, unlabelled))

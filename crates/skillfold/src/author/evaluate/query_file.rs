@@ -91,7 +91,7 @@ pub(super) fn parse(text: &str, unlabelled: Unlabelled) -> QueryFile {
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Array(entries)) => file.add_entries(&entries, unlabelled),
         Ok(Value::Object(fields)) => file.add_object(&fields, unlabelled),
-        Ok(_) => file.report("The file holds neither a list nor an object"),
+        Ok(_) => file.report("The file is neither a list nor an object"),
         Err(error) => file.report_syntax(&error),
     }
     file.finish();
@@ -198,7 +198,7 @@ impl QueryFile {
                 should_trigger,
             }),
             Some(_) => self.report(format!("{} has an empty query", location())),
-            None => self.report(format!("{} has no text as its `query`", location())),
+            None => self.report(format!("{} has no string `query`", location())),
         }
     }
 
@@ -231,7 +231,7 @@ impl QueryFile {
         }
         let message = match (self.tasks, self.queries.is_empty()) {
             (0, _) => return,
-            (_, true) => "The file holds no trigger queries".to_owned(),
+            (_, true) => "The file has no trigger queries".to_owned(),
             (tasks, false) => {
                 format!("Entries without `should_trigger` are not trigger queries: {tasks}")
             }
@@ -284,11 +284,11 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_reported_with_its_place() {
         insta::assert_snapshot!(render("[\n  {\"query\": \"a\",}\n]", Unlabelled::Mistake), @"error[SF851]: The file is not JSON: trailing comma (2:17)");
-        insta::assert_snapshot!(render("7", Unlabelled::Mistake), @"error[SF851]: The file holds neither a list nor an object");
+        insta::assert_snapshot!(render("7", Unlabelled::Mistake), @"error[SF851]: The file is neither a list nor an object");
         insta::assert_snapshot!(render("{}", Unlabelled::Mistake), @"error[SF851]: The file has no list `queries`, and neither `should_trigger` nor `should_not_trigger`");
         insta::assert_snapshot!(render(r#"{"should_trigger": true, "should_not_trigger": [7]}"#, Unlabelled::Mistake), @"
         error[SF851]: `should_trigger` is not a list
-        error[SF851]: Entry 1 of `should_not_trigger` has no text as its `query`
+        error[SF851]: Entry 1 of `should_not_trigger` has no string `query`
         ");
         let entries = r#"["a", {"query": "b"}, {"query": "c", "should_trigger": "yes"}, {"should_trigger": true},
             {"query": " ", "should_trigger": true}, {"query": "d", "should_trigger": true}]"#;
@@ -297,7 +297,7 @@ mod tests {
         error[SF851]: Entry 1 is not an object
         error[SF851]: Entry 2 has no `should_trigger`
         error[SF851]: Entry 3 has a `should_trigger` that is neither true nor false
-        error[SF851]: Entry 4 has no text as its `query`
+        error[SF851]: Entry 4 has no string `query`
         error[SF851]: Entry 5 has an empty query
         ");
         let many = format!("[{}7]", "7,".repeat(29));
@@ -329,8 +329,8 @@ mod tests {
     fn tasks_are_no_trigger_queries() {
         let tasks =
             r#"{"skill_name": "s", "evals": [{"id": 1, "prompt": "a", "expected_output": "b"}]}"#;
-        insta::assert_snapshot!(render(tasks, Unlabelled::Task), @"info[SF852]: The file holds no trigger queries");
-        insta::assert_snapshot!(render("{}", Unlabelled::Task), @"info[SF852]: The file holds no trigger queries");
+        insta::assert_snapshot!(render(tasks, Unlabelled::Task), @"info[SF852]: The file has no trigger queries");
+        insta::assert_snapshot!(render("{}", Unlabelled::Task), @"info[SF852]: The file has no trigger queries");
         let mixed = r#"{"evals": [{"prompt": "a"}, {"prompt": "b", "should_trigger": true}]}"#;
         insta::assert_snapshot!(render(mixed, Unlabelled::Task), @"
         + b
