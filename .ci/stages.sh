@@ -110,8 +110,8 @@ ignored_tests() {
     fi
     local select="all()"
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
-    has_data "$reference" "the wording of the requirements" || select+=" - test(by_the_reference)"
-    has_data "$sources" "the toolset of the sources" || select+=" - test(by_the_source)"
+    has_data "$reference" "the wording of the requirements" || select+=" - test(reference_wording)"
+    has_data "$sources" "the toolset of the sources" || select+=" - test(from_the_source_page)"
     # Programs that run TypeScript; the Node of many systems is too old.
     local bun="$cache/bun/node_modules/@oven/bun-linux-x64/bin"
     [ -x "$bun/bun" ] || npm install --silent --no-audit --no-fund --prefix "$cache/bun" @oven/bun-linux-x64 >/dev/null 2>&1 || true
@@ -119,7 +119,7 @@ ignored_tests() {
         runner+=("TYPESCRIPT_FOLDER=$bun")
     else
         left_out "toolsets in TypeScript: bun cannot be installed here"
-        select+=" - test(run_typescript) - test(by_the_source)"
+        select+=" - test(run_typescript) - test(from_the_source_page)"
     fi
     # The packages of scripts come from the registries, by uv.
     if [ -x "$cache/python/bin/uv" ]; then

@@ -272,7 +272,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_hundred_skills_are_found_from_disk_in_less_than_100_ms() {
+    fn discovery_of_100_skills_on_disk_takes_less_than_100_ms() {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<_> = (0..100)
             .map(|number| made(folder.path(), number).unwrap())
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_skills_take_less_than_100_ms_and_2_5_mb() {
+    fn discovery_of_100_skills_takes_less_than_100_ms_and_2_5_mb() {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..100 {
             made(folder.path(), number).unwrap();

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn first_load_takes_less_than_25_ms_and_the_next_less_than_1() {
+    fn first_load_takes_less_than_25_ms_and_the_next_less_than_1_ms() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = catalog(&folder);
         let skills = Skills::of(&catalog).unwrap();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_95_of_100_loads_of_a_workload_are_answered_from_memory() {
+    fn load_workload_has_a_95_percent_cache_hit_rate() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = catalog(&folder);
         let skills = Skills::of(&catalog).unwrap();

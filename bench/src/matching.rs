@@ -251,7 +251,7 @@ mod tests {
     const SKILLS: usize = 100;
 
     #[test]
-    fn what_a_request_adds_is_decided_in_less_than_5_ms_whichever_way_it_is_matched() {
+    fn turn_takes_less_than_5_ms_in_hybrid_and_keyword_mode() {
         let mut random = Random(1);
         let words = vocabulary(&mut random);
         let texts = |random: &mut Random, count: usize| {

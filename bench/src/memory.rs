@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "bytes of some megabytes")]
-    fn host_with_a_tenth_in_use_holds_3_mb_at_most_and_without_search_a_fifth_of_everything() {
+    fn host_using_a_tenth_holds_at_most_3_mb_and_a_fifth_of_all_without_search() {
         let folder = tempfile::tempdir().unwrap();
         let files = typical(folder.path());
         let (texts, everything) = held_by(|| read_all(&files).unwrap());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn host_holds_more_only_by_what_is_used() {
+    fn host_memory_grows_only_by_used_skills() {
         let folder = tempfile::tempdir().unwrap();
         typical(folder.path());
         for matching in ["keyword", "hybrid"] {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_grows_with_what_is_used() {
+    fn memory_grows_with_used_skills() {
         let folder = tempfile::tempdir().unwrap();
         let files = lay_out(folder.path(), 100, None).unwrap();
         let ten = Held::of(folder.path(), &files, 10).unwrap();

@@ -440,7 +440,7 @@ mod tests {
     use super::{Arguments, Run};
 
     #[test]
-    fn conversations_at_once_are_each_told_of_one_generation() {
+    fn concurrent_conversations_each_see_one_generation() {
         let arguments = Arguments {
             sessions: 40,
             turns: 10,
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn turn_of_two_generations_is_found() {
+    fn turn_mixing_two_generations_is_detected() {
         let arguments = Arguments {
             sessions: 1,
             turns: 1,

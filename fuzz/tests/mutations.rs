@@ -119,7 +119,7 @@ macro_rules! targets {
         )+
 
         #[test]
-        fn every_target_is_listed() {
+        fn every_fuzz_target_is_listed() {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz_targets");
             let mut files: Vec<_> = fs::read_dir(folder).expect("targets").map(|entry| entry.expect("a target").file_name()).collect();
             files.sort();

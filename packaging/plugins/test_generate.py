@@ -57,21 +57,21 @@ class Faults(Folder):
         change(value)
         file.write_text(json.dumps(value))
 
-    def test_packages_as_generated_have_no_fault(self):
+    def test_generated_packages_are_valid(self):
         self.assertEqual(self.faults(), [])
 
-    def test_every_missing_file(self):
+    def test_every_missing_file_is_reported(self):
         for path in generate.packages(self.it):
             text = (self.folder / path).read_text()
             (self.folder / path).unlink()
             self.assertIn(f"{path} is missing", self.faults())
             (self.folder / path).write_text(text)
 
-    def test_file_of_no_package(self):
+    def test_unexpected_file_is_reported(self):
         (self.folder / "cursor/hooks/hooks-old.json").write_text("{}")
         self.assert_fault("cursor/hooks/hooks-old.json", "is in no package")
 
-    def test_every_file_that_is_not_json(self):
+    def test_invalid_json_is_reported_for_every_file(self):
         for path in generate.packages(self.it):
             if path.endswith(".json"):
                 text = (self.folder / path).read_text()
@@ -80,11 +80,11 @@ class Faults(Folder):
                     self.assertTrue(any(fault.startswith(f"{path} is not ") for fault in self.faults()), (path, broken))
                 (self.folder / path).write_text(text)
 
-    def test_file_that_is_not_text(self):
+    def test_binary_file_is_reported(self):
         (self.folder / "claude-code/.mcp.json").write_bytes(b"\xff\xfe{}")
         self.assert_fault("claude-code/.mcp.json", "cannot be read")
 
-    def test_version_that_differs_in_any_package(self):
+    def test_version_mismatch_in_any_package_is_reported(self):
         for client, (path, _) in generate.MANIFESTS.items():
             with self.subTest(client):
                 self.change(f"{client}/{path}", lambda value: value.update(version="9.9.9"))
@@ -96,42 +96,42 @@ class Faults(Folder):
                 self.assert_fault(f"{client}/{path}", 'has version "9.9.9"')
                 self.replace(f"{client}/{path}", "// Skillfold 9.9.9:", f"// Skillfold {self.it['version']}:")
 
-    def test_version_of_another_release(self):
+    def test_version_of_another_release_is_reported(self):
         self.it["version"] = "9.9.9"
         self.assertEqual(len([fault for fault in self.faults() if "version" in fault]), 7)
 
-    def test_name_of_another_plugin(self):
+    def test_wrong_plugin_name_is_reported(self):
         self.change("gemini/gemini-extension.json", lambda value: value.update(name="skilfold"))
         self.assert_fault("gemini/gemini-extension.json", 'has name "skilfold"')
 
-    def test_field_that_the_client_does_not_know(self):
+    def test_unknown_field_is_reported(self):
         self.change("cursor/.cursor-plugin/plugin.json", lambda value: value.update(mcp_servers="./mcp.json"))
         self.assert_fault("cursor/.cursor-plugin/plugin.json", "`mcp_servers`, which the client does not know")
 
-    def test_hooks_in_the_portable_manifest(self):
+    def test_hooks_in_the_portable_manifest_are_reported(self):
         self.change("agent-plugin/plugin.json", lambda value: value.update(hooks="./hooks/hooks.json"))
         self.assert_fault("agent-plugin/plugin.json", "`hooks`, which the client does not know")
 
-    def test_schema_of_another_version(self):
+    def test_wrong_schema_version_is_reported(self):
         self.replace("agent-plugin/plugin.json", "1.0.0", "2.0.0")
         self.assert_fault("agent-plugin/plugin.json", "has $schema")
 
-    def test_path_that_does_not_exist(self):
+    def test_missing_path_is_reported(self):
         self.change("codex/.codex-plugin/plugin.json", lambda value: value.update(hooks="./hooks.json"))
         self.assert_fault("codex/.codex-plugin/plugin.json", "`./hooks.json`, which does not exist")
 
-    def test_path_out_of_the_package(self):
+    def test_path_outside_the_package_is_reported(self):
         self.change("codex/.codex-plugin/plugin.json", lambda value: value.update(skills="../claude-code/skills"))
         self.assert_fault("codex/.codex-plugin/plugin.json", "is not a path that starts with `./`")
 
-    def test_wrong_server(self):
+    def test_wrong_server_is_reported(self):
         for path in ("claude-code/.mcp.json", "codex/.mcp.json", "cursor/mcp.json", "agent-plugin/mcp.json", "gemini/gemini-extension.json"):
             with self.subTest(path):
                 self.replace(path, '"serve"', '"server"')
                 self.assert_fault(path, "has mcpServers")
                 self.replace(path, '"server"', '"serve"')
 
-    def test_event_that_the_client_does_not_send(self):
+    def test_unknown_event_is_reported(self):
         for client, event in (("claude-code", "UserPromptSubmitted"), ("gemini", "UserPromptSubmit"), ("cursor", "BeforeSubmitPrompt")):
             with self.subTest(client):
                 path = f"{client}/{generate.HOOKS}"
@@ -140,11 +140,11 @@ class Faults(Folder):
                 self.assert_fault(path, f"has the event `{event}`, which the client does not send")
                 self.change(path, lambda value: value["hooks"].pop(event))
 
-    def test_event_that_is_not_listened_to(self):
+    def test_missing_event_is_reported(self):
         self.change("codex/hooks/hooks.json", lambda value: value["hooks"].pop("SessionStart"))
         self.assert_fault("codex/hooks/hooks.json", "does not listen to `SessionStart`")
 
-    def test_wrong_command_of_a_hook(self):
+    def test_wrong_hook_command_is_reported(self):
         for wrong in ("skillfold hook --client codex", "skillfold hook", "skillfold hok --client claude-code"):
             with self.subTest(wrong):
                 path = "claude-code/hooks/hooks.json"
@@ -153,32 +153,32 @@ class Faults(Folder):
                 self.assert_fault(path, f'has for `UserPromptSubmit` the command "{wrong}"')
                 (self.folder / path).write_text(before)
 
-    def test_hook_that_blocks_prompts_if_the_command_is_missing(self):
+    def test_hook_that_blocks_prompts_without_the_command_is_reported(self):
         self.replace("gemini/hooks/hooks.json", "; exit 0", "", 1)
         self.assert_fault("gemini/hooks/hooks.json", "has for `BeforeAgent` the command")
 
-    def test_timeout_in_the_wrong_unit(self):
+    def test_timeout_in_the_wrong_unit_is_reported(self):
         self.replace("gemini/hooks/hooks.json", "10000", "10", 1)
         self.assert_fault("gemini/hooks/hooks.json", "the timeout 10")
         self.replace("gemini/hooks/hooks.json", ": 10\n", ": 10000\n", 1)
         self.replace("codex/hooks/hooks.json", ": 10\n", ": 10000\n", 1)
         self.assert_fault("codex/hooks/hooks.json", "the timeout 10000")
 
-    def test_wrong_matcher(self):
+    def test_wrong_matcher_is_reported(self):
         self.replace("claude-code/hooks/hooks.json", "clear|compact", "startup")
         self.assert_fault("claude-code/hooks/hooks.json", 'has for `SessionStart` the matcher "startup"')
 
-    def test_field_that_codex_refuses(self):
+    def test_field_that_codex_rejects_is_reported(self):
         self.change("codex/hooks/hooks.json", lambda value: value.update(version=1))
         self.assert_fault("codex/hooks/hooks.json", "has the fields")
 
-    def test_hooks_of_odd_forms(self):
+    def test_malformed_hooks_are_reported(self):
         path = "claude-code/hooks/hooks.json"
         for hooks in (None, [], {"UserPromptSubmit": None}, {"UserPromptSubmit": [{}]}, {"UserPromptSubmit": [{"hooks": ["x"]}]}):
             self.change(path, lambda value: value.update(hooks=hooks))
             self.assertTrue(self.faults(), hooks)
 
-    def test_marketplace_without_owner_plugin_or_package(self):
+    def test_incomplete_marketplace_is_reported(self):
         path = generate.MARKETPLACES["claude-code"]
         before = (self.folder / path).read_text()
         self.change(path, lambda value: value.pop("owner"))
@@ -193,20 +193,20 @@ class Faults(Folder):
         self.change(path, lambda value: value["plugins"][0].update(version="9.9.9"))
         self.assert_fault(path, 'a plugin with the version "9.9.9"')
 
-    def test_skill_over_the_limit(self):
+    def test_skill_over_the_limit_is_reported(self):
         path = f"claude-code/skills/{self.it['skill']}/SKILL.md"
         with (self.folder / path).open("a") as skill:
             skill.write("More words. " * 20)
         self.assert_fault(path, f"the limit is {self.it['skill_characters']}")
 
-    def test_skill_of_another_name_or_without_frontmatter(self):
+    def test_misnamed_skill_or_missing_frontmatter_is_reported(self):
         path = f"amp/skills/{self.it['skill']}/SKILL.md"
         self.replace(path, f"name: {self.it['skill']}", "name: other")
         self.assert_fault(path, 'has name "other"')
         (self.folder / path).write_text("# Using Skillfold\n")
         self.assert_fault(path, "does not begin with name")
 
-    def test_script_with_a_wrong_command_event_or_placeholder(self):
+    def test_script_with_a_wrong_command_event_or_placeholder_is_reported(self):
         path = "opencode/plugins/skillfold.js"
         for old, new, what in (
             ('"--client", "opencode"', '"--client", "amp"', "has the command HOOK"),
@@ -221,7 +221,7 @@ class Faults(Folder):
                 (self.folder / path).write_text(before)
 
     @unittest.skipUnless(NODE, "needs Node")
-    def test_script_that_is_not_javascript(self):
+    def test_invalid_javascript_is_reported(self):
         for client, path in generate.SCRIPTS.items():
             with self.subTest(client):
                 with (self.folder / client / path).open("a") as script:
@@ -241,7 +241,7 @@ class Faults(Folder):
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: codex/.mcp.json is missing\n", done.stdout)
 
-    def test_address_of_the_repository(self):
+    def test_repository_url_is_written(self):
         os.environ["REPOSITORY"] = "https://example.com/skillfold"
         self.addCleanup(os.environ.pop, "REPOSITORY")
         files = generate.packages(generate.describe())
@@ -303,32 +303,32 @@ class Scripts(Folder):
     # Notes the event and its arguments, and answers.
     ANSWER = 'printf \'{"arguments": "%s", "event": %s}\\n\' "$*" "$(cat)" >> EVENTS; printf "Use the skill.\\n"'
 
-    def test_answer_is_added_after_the_prompt_in_opencode(self):
+    def test_opencode_appends_the_answer_to_the_prompt(self):
         printed, events, _ = self.run_script("opencode", self.ANSWER)
         part = {"id": "prt_3s", "sessionID": "ses_1", "messageID": "msg_1", "type": "text", "text": "Use the skill.", "synthetic": True}
         self.assertEqual(printed["added"], [part])
         event = {"hook_event_name": "UserPromptSubmit", "session_id": "ses_1", "cwd": "/project", "prompt": "say bonjour\nto Alice"}
         self.assertEqual(events, [{"arguments": "hook --client opencode", "event": event}])
 
-    def test_server_is_added_to_opencode(self):
+    def test_opencode_gets_the_server(self):
         printed, _, _ = self.run_script("opencode", self.ANSWER)
         server = {"type": "local", "command": ["skillfold", "serve"], "enabled": True}
         self.assertEqual(printed["config"], {"mcp": {"other": {}, "skillfold": server}})
 
-    def test_compaction_is_sent_by_opencode(self):
+    def test_opencode_forwards_compaction(self):
         _, events, _ = self.run_script("opencode", self.ANSWER, "session.compacted")
         event = {"hook_event_name": "PostCompact", "session_id": "ses_1", "cwd": "/project"}
         self.assertEqual(events[1:], [{"arguments": "hook --client opencode", "event": event}])
         _, events, _ = self.run_script("opencode", self.ANSWER, "session.idle")
         self.assertEqual(len(events), 1)
 
-    def test_answer_is_added_in_amp(self):
+    def test_amp_adds_the_answer(self):
         printed, events, _ = self.run_script("amp", self.ANSWER)
         self.assertEqual(printed, {"added": {"message": {"content": "Use the skill."}}, "odd": {}})
         event = {"hook_event_name": "UserPromptSubmit", "session_id": "T-1", "cwd": "/project", "prompt": "say bonjour"}
         self.assertEqual(events, [{"arguments": "hook --client amp", "event": event}])
 
-    def test_nothing_is_added_if_the_hook_says_nothing_or_fails(self):
+    def test_nothing_is_added_if_the_hook_is_silent_or_fails(self):
         failures = {
             "silent": "cat > /dev/null",
             "fails": "cat > /dev/null; echo text; exit 3",

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_of_the_questions_is_new_and_the_rest_repeats() {
+    fn one_in_ten_questions_is_new() {
         assert_eq!(different(Mix::New), 10_000);
         let repeated = different(Mix::Repeated);
         assert!((500..3_000).contains(&repeated), "{repeated}");

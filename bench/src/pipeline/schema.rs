@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_that_tools_return_is_in_the_published_schema() {
+    fn every_tool_result_field_is_in_the_published_schema() {
         Schema::new().expect("each name is a definition of the schema");
     }
 }

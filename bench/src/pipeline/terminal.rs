@@ -93,7 +93,7 @@ mod tests {
     use super::harmless;
 
     #[test]
-    fn what_a_terminal_acts_on_is_found() {
+    fn terminal_control_characters_are_detected() {
         assert!(harmless("a b\tc\r\nd\n".as_bytes()).is_ok());
         for odd in ["\u{1b}[31m", "\u{9b}", "a\rb", "\u{202e}", "\u{7f}"] {
             assert!(harmless(odd.as_bytes()).is_err(), "{odd:?}");

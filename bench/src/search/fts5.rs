@@ -100,7 +100,7 @@ mod tests {
     use super::{WORDS, words};
 
     #[test]
-    fn words_of_a_request_are_each_once_and_say_something() {
+    fn query_words_are_unique_and_not_stop_words() {
         let found = words("Please merge the PDFs, and merge \"b\" OR NEAR(x) into one!");
         assert_eq!(found, ["merge", "pdfs", "near", "one"]);
         let many: Vec<String> = (0..100).map(|number| format!("word{number}")).collect();

@@ -83,7 +83,7 @@ mod tests {
     use super::{Half, part};
 
     #[test]
-    fn repositories_of_tune_are_parted_the_same_way_everywhere() {
+    fn tuning_split_is_deterministic() {
         let fit = [
             "jayden-dang/skills",
             "microsoft/apm",

@@ -229,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn the_right_skill_at_rank_two_is_half_and_in_three() {
+    fn hit_at_rank_two_has_reciprocal_rank_one_half() {
         let second = asked(&[7, 4, 9], &[&[4]]);
         assert_eq!(figures(&[second]), "0 100 100 100 50 63.1");
     }
 
     #[test]
-    fn what_is_not_found_is_nothing_and_pulls_the_mean_down() {
+    fn missed_query_counts_as_zero_in_the_mean() {
         let first = asked(&[4], &[&[4]]);
         let none = asked(&[1, 2, 3], &[&[4]]);
         assert_eq!(figures(&[first, none]), "50 50 50 50 50 50");
@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn recall_is_of_as_many_as_have_room() {
+    fn recall_at_k_is_capped_at_k_wanted_skills() {
         // Two of three found: R@1 is one of one, R@3 two of three, R@5 and R@10 two of three wanted.
         let two = asked(&[1, 8, 2], &[&[1], &[2], &[3]]);
         assert_eq!(figures(&[two]), "100 66.7 66.7 66.7 100 70.4");
     }
 
     #[test]
-    fn a_copy_counts_as_the_skill_and_a_second_one_takes_no_rank() {
+    fn copy_counts_as_the_skill_and_a_second_copy_takes_no_rank() {
         // 5 is a copy of 4; 6 is the other wanted skill, and moves up to rank two.
         let copies = asked(&[5, 4, 6], &[&[4, 5], &[6]]);
         assert_eq!(copies.ranks, [1, 2]);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn two_wanted_skills_that_are_copies_of_each_other_are_each_found() {
+    fn wanted_skills_that_are_copies_are_each_found() {
         let both = asked(&[4, 5], &[&[4, 5], &[5, 4]]);
         assert_eq!(both.ranks, [1, 2]);
     }

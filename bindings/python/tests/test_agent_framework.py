@@ -91,7 +91,7 @@ def test_unrelated_request_adds_no_instructions(skills: Skills) -> None:
     assert provider.tokens_spent(session) == 0
 
 
-def test_related_request_has_the_instructions_for_the_whole_run_once(skills: Skills) -> None:
+def test_matching_request_gets_the_instructions_once_per_run(skills: Skills) -> None:
     client = ScriptedClient(("read_skill_resource", {"skill_id": "pdf", "path": "references/forms.md"}), "Done.")
     session = converse(client, provider := SkillContextProvider(skills), "Fill in a form for Alice")
     assert [prompt.count(PDF_TEXT) for prompt in client.prompts] == [1, 1]
@@ -99,7 +99,7 @@ def test_related_request_has_the_instructions_for_the_whole_run_once(skills: Ski
     assert provider.tokens_spent(session) > 0
 
 
-def test_dropped_instructions_are_given_again_but_do_not_pile_up(skills: Skills) -> None:
+def test_dropped_instructions_are_given_again_without_accumulating(skills: Skills) -> None:
     client = ScriptedClient()
     converse(client, SkillContextProvider(skills), "Fill in the pdf", "And the next page", "Another pdf")
     assert [prompt.count(PDF_TEXT) for prompt in client.prompts] == [1, 1, 1]
@@ -115,7 +115,7 @@ def test_skill_loaded_by_the_model_stays_in_the_history_and_is_not_repeated(skil
     assert provider.tokens_spent(session) > 0
 
 
-def test_wrong_call_is_answered_for_the_model(skills: Skills) -> None:
+def test_invalid_tool_call_returns_an_error_message(skills: Skills) -> None:
     client = ScriptedClient(("load_skill", {"skill_id": "pfd"}), "Oh.")
     converse(client, SkillContextProvider(skills), "Hello")
     (answer,) = client.tool_answers()
@@ -131,14 +131,14 @@ def test_arguments_reach_the_skill(tmp_path: Path) -> None:
     assert "Say hello to Alice." in client.tool_answers()[0]
 
 
-def test_picture_is_a_picture(skills: Skills) -> None:
+def test_image_is_returned_as_an_image(skills: Skills) -> None:
     client = ScriptedClient(("read_skill_resource", {"skill_id": "pdf", "path": "assets/stamp.png"}), "Nice.")
     converse(client, SkillContextProvider(skills), "Hello")
     (result,) = (content for content in client.messages[-1][-1].contents if content.type == "function_result")
     assert [item.media_type for item in result.items or []] == ["image/png"]
 
 
-def test_streamed_run_gets_the_same(skills: Skills) -> None:
+def test_streamed_run_matches_a_regular_run(skills: Skills) -> None:
     client = ScriptedClient(("load_skill", {"skill_id": "mail"}), "Done.")
     agent = Agent(client, "Be kind.", context_providers=[SkillContextProvider(skills)])
 
@@ -150,7 +150,7 @@ def test_streamed_run_gets_the_same(skills: Skills) -> None:
     assert MAIL_TEXT in client.tool_answers()[0]
 
 
-def test_stored_session_goes_on_in_another_process(skills: Skills) -> None:
+def test_stored_session_resumes_in_another_process(skills: Skills) -> None:
     client = ScriptedClient(("load_skill", {"skill_id": "mail"}), "Done.")
     session = converse(client, first := SkillContextProvider(skills), "Fill in the pdf")
     stored = json.dumps(session.to_dict())
@@ -285,7 +285,7 @@ def test_listing_reaches_every_call_of_every_agent(skills: Skills) -> None:
         assert lines == [[f"- {name}" for name in listed]] * 3
 
 
-def test_skills_that_the_model_asked_for_are_recorded_after_the_run(skills: Skills) -> None:
+def test_skills_loaded_by_the_model_are_recorded_after_the_run(skills: Skills) -> None:
     client = ScriptedClient(("load_skill", {"skill_id": "mail"}), "Loaded.")
     session = converse(client, provider := SkillContextProvider(skills), "Write to Alice")
     assert list(session.state[provider.source_id]) == ["conversation"]

@@ -62,7 +62,7 @@ def answer(request: dict[str, Any], folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_case_has_its_answer(case: Path, tmp_path: Path) -> None:
+def test_every_conformance_case_passes(case: Path, tmp_path: Path) -> None:
     request = json.loads((case / "request.json").read_text(encoding="utf-8"))
     if (case / "input").exists():
         shutil.copytree(case / "input", tmp_path, dirs_exist_ok=True)
@@ -83,5 +83,5 @@ def test_every_case_has_its_answer(case: Path, tmp_path: Path) -> None:
     assert given == expected
 
 
-def test_there_are_cases() -> None:
+def test_conformance_cases_exist() -> None:
     assert len(CASES) > 40

@@ -35,7 +35,7 @@ def test_unrelated_request_adds_nothing(skills: Skills) -> None:
     assert SkillContext(skills).invoking(user("What is 2+2?")) == Context()
 
 
-def test_related_request_adds_only_the_skill_that_it_needs(skills: Skills) -> None:
+def test_matching_request_adds_only_the_matching_skill(skills: Skills) -> None:
     context = SkillContext(skills).invoking(user("Fill in a form for Alice"))
     assert context.instructions is not None
     assert PDF_TEXT in context.instructions
@@ -45,7 +45,7 @@ def test_related_request_adds_only_the_skill_that_it_needs(skills: Skills) -> No
     assert context.reasons == [f'pdf: phrase "fill in a form", given ({context.tokens} tokens)']
 
 
-def test_async_twin_gives_the_same(skills: Skills) -> None:
+def test_async_invoking_equals_invoking(skills: Skills) -> None:
     request = user("Fill in a form for Alice")
     assert asyncio.run(SkillContext(skills).ainvoking(request)) == SkillContext(skills).invoking(request)
 
@@ -56,7 +56,7 @@ def test_without_a_user_message_nothing_is_added(skills: Skills) -> None:
     assert context.invoking([{"role": "assistant", "content": "Shall I fill in the pdf?"}]) == Context()
 
 
-def test_latest_user_message_counts(skills: Skills) -> None:
+def test_latest_user_message_is_matched(skills: Skills) -> None:
     messages = [*user("Fill in the pdf"), {"role": "assistant", "content": "Done: pdf."}, *user("What is 2+2?")]
     assert SkillContext(skills).invoking(messages) == Context()
 
@@ -78,7 +78,7 @@ def test_skill_without_triggers_is_never_injected_by_keywords(tmp_path: Path, tr
     assert SkillContext(skills, matching="keyword").invoking(user("greet Alice with greet")) == Context()
 
 
-def test_at_most_max_skills_are_given_in_order(tmp_path: Path) -> None:
+def test_at_most_max_skills_are_injected_in_order(tmp_path: Path) -> None:
     skills = discover(tmp_path, **{name: skill(name, "[report]") for name in ("d", "b", "c", "a")})
     given = [name for name in "abcd" if f"Body. of {name}" in instructions(SkillContext(skills), "report")]
     assert given == ["a", "b", "c"]
@@ -90,7 +90,7 @@ def instructions(context: SkillContext, request: str) -> str:
     return context.invoking(user(request)).instructions or ""
 
 
-def test_dropped_instructions_are_given_again_while_the_task_goes_on(skills: Skills) -> None:
+def test_dropped_instructions_are_given_again_while_the_task_continues(skills: Skills) -> None:
     context = SkillContext(skills)
     assert PDF_TEXT in instructions(context, "Fill in the pdf")
     following = [PDF_TEXT in instructions(context, "And the next page") for _ in range(4)]
@@ -112,7 +112,7 @@ def test_skill_loaded_by_the_model_is_not_added_again(skills: Skills) -> None:
     assert context.tokens_spent == answer.tokens
 
 
-def test_saved_conversation_goes_on_where_it_was(skills: Skills) -> None:
+def test_saved_conversation_resumes_where_it_stopped(skills: Skills) -> None:
     context = SkillContext(skills)
     context.invoking(user("Fill in the pdf"))
     asyncio.run(context.acall("load_skill", {"skill_id": "mail"}))
@@ -122,7 +122,7 @@ def test_saved_conversation_goes_on_where_it_was(skills: Skills) -> None:
     assert PDF_TEXT not in context.save()
 
 
-def test_state_of_another_agent_shows_no_more_skills(skills: Skills) -> None:
+def test_state_of_another_agent_reveals_no_skills(skills: Skills) -> None:
     everything = SkillContext(skills)
     everything.invoking(user("Fill in the pdf"))
     agent = SkillContext(skills.bind("worker", ["mail"], sees="used"), state=everything.save())
@@ -156,13 +156,13 @@ def test_listing_is_part_of_each_call_in_the_other_modes(skills: Skills) -> None
     assert first.tokens > 0
 
 
-def test_question_for_abilities_gets_the_listing(skills: Skills) -> None:
+def test_capability_question_gets_the_listing(skills: Skills) -> None:
     listing = instructions(SkillContext(skills), "What can you do?")
     assert "- code-review:" in listing
     assert CODE_REVIEW_TEXT not in listing
 
 
-def test_metadata_are_those_of_skills_that_a_model_may_see(tmp_path: Path) -> None:
+def test_metadata_covers_only_skills_visible_to_models(tmp_path: Path) -> None:
     files = {
         "a/SKILL.md": skill("a", "[a]"),
         "b/SKILL.md": skill("b", "[b]").replace("description", "disable-model-invocation: true\ndescription"),
@@ -175,13 +175,13 @@ def test_metadata_are_those_of_skills_that_a_model_may_see(tmp_path: Path) -> No
     assert [record.id for record in SkillContext(agent).get_all_metadata()] == ["a"]
 
 
-def test_metadata_of_many_skills_are_complete(tmp_path: Path) -> None:
+def test_metadata_of_many_skills_is_complete(tmp_path: Path) -> None:
     names = [f"s{number:03}" for number in range(120)]
     skills = discover(tmp_path, **{name: skill(name, "[]") for name in names})
     assert [record.id for record in SkillContext(skills).get_all_metadata()] == names
 
 
-def test_enabled_skills_are_those_on_disk_now(tmp_path: Path) -> None:
+def test_enabled_skills_reflect_the_current_files(tmp_path: Path) -> None:
     skills = Skills.discover(tmp_path, home=tmp_path, roots=[tmp_path / "mine"], cache=False)
     context = SkillContext(skills)
     assert not context.has_skills()
@@ -217,7 +217,7 @@ def test_package_imports_no_framework() -> None:
     assert shown.stdout.strip() == "[]"
 
 
-def test_skills_that_the_model_asked_for_are_recorded_as_used(skills: Skills) -> None:
+def test_skills_loaded_by_the_model_are_recorded_as_used(skills: Skills) -> None:
     context = SkillContext(skills)
     context.invoking(user("Fill in a form for Alice"))
     assert context.invoked() == []

@@ -42,7 +42,7 @@ def lines(code: CodeType) -> set[int]:
     return own.union(*(lines(part) for part in code.co_consts if isinstance(part, CodeType)))
 
 
-def test_the_context_provider_is_covered() -> None:
+def test_context_provider_is_covered() -> None:
     here = Path(__file__).parent
     tests = [str(here / name) for name in ("test_context.py", "test_agent_framework.py")]
     command = [sys.executable, "-c", TRACER, " ".join(MODULES), *tests, "-k", "not less_than and not import"]

@@ -46,7 +46,7 @@ def deep_agent(model: ScriptedChatModel, *middleware: Any, **options: Any) -> An
     )
 
 
-def test_a_deep_agent_gets_instructions_only_when_needed(skills: Skills, model: ScriptedChatModel) -> None:
+def test_deep_agent_gets_instructions_only_when_needed(skills: Skills, model: ScriptedChatModel) -> None:
     agent = deep_agent(model, SkillMiddleware(skills))
     agent.invoke(user("What is 2+2?"), thread("a"))
     assert model.texts() == ["You help.", "What is 2+2?"]
@@ -56,7 +56,7 @@ def test_a_deep_agent_gets_instructions_only_when_needed(skills: Skills, model: 
     assert {"read_file", "task", "load_skill", "read_skill_resource"} <= {tool["name"] for tool in model.tools}
 
 
-def test_a_request_that_is_a_pair_gets_instructions_too(skills: Skills, model: ScriptedChatModel) -> None:
+def test_tuple_messages_get_instructions_too(skills: Skills, model: ScriptedChatModel) -> None:
     agent = deep_agent(model, SkillMiddleware(skills))
     for request in ("What is 2+2?", "Fill in the tax form", "Fill in the tax form", "Write a letter"):
         agent.invoke({"messages": [("user", request)]}, thread("a"))
@@ -66,7 +66,7 @@ def test_a_request_that_is_a_pair_gets_instructions_too(skills: Skills, model: S
     assert [PDF in text for text in model.texts()][:5] == [False, False, False, True, False]
 
 
-def test_a_deep_agent_loads_a_skill_and_reads_its_file(skills: Skills, model: ScriptedChatModel) -> None:
+def test_deep_agent_loads_a_skill_and_reads_its_file(skills: Skills, model: ScriptedChatModel) -> None:
     middleware = SkillMiddleware(skills)
     agent = deep_agent(model, middleware)
     model.script = [
@@ -93,7 +93,7 @@ def test_threads_of_a_deep_agent_do_not_mix(skills: Skills, model: ScriptedChatM
     assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 0)
 
 
-def test_sub_agents_have_skills_only_from_a_middleware_of_their_own(skills: Skills, model: ScriptedChatModel) -> None:
+def test_subagents_get_skills_only_from_their_own_middleware(skills: Skills, model: ScriptedChatModel) -> None:
     writer: Any = {
         "name": "writer",
         "description": "Writes letters",
@@ -118,7 +118,7 @@ def test_sub_agents_have_skills_only_from_a_middleware_of_their_own(skills: Skil
     assert model.text().count(MAIL) == 1
 
 
-def test_skills_are_given_again_after_a_summary_of_deepagents(skills: Skills, tmp_path: Path) -> None:
+def test_skills_are_given_again_after_a_deepagents_summary(skills: Skills, tmp_path: Path) -> None:
     model, writer = ScriptedChatModel(), ScriptedChatModel()
     backend = FilesystemBackend(root_dir=tmp_path, virtual_mode=True)
     summary = SummarizationMiddleware(writer, backend=backend, trigger=("messages", 5), keep=("messages", 1))
@@ -129,7 +129,7 @@ def test_skills_are_given_again_after_a_summary_of_deepagents(skills: Skills, tm
     assert "<summary>" in model.text()
 
 
-def test_the_skills_of_deepagents_stand_beside_ours(skills: Skills, model: ScriptedChatModel, tmp_path: Path) -> None:
+def test_deepagents_skills_work_alongside_ours(skills: Skills, model: ScriptedChatModel, tmp_path: Path) -> None:
     skill = tmp_path / "theirs" / "slides" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: slides\ndescription: Makes slides\n---\nFew words.\n")

@@ -27,7 +27,7 @@ def blocks(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
-def test_code_of_a_page_runs_as_printed(page: Path, tmp_path: Path) -> None:
+def test_code_blocks_of_a_page_run_as_printed(page: Path, tmp_path: Path) -> None:
     code = blocks(page)
     if "```python ignore" in page.read_text(encoding="utf-8") and not code.strip():
         return

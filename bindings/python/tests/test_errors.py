@@ -18,7 +18,7 @@ def skills(tmp_path: Path) -> Skills:
     return Skills.discover(tmp_path, bundled=FILES, home=tmp_path)
 
 
-def test_an_error_has_a_code_a_hint_and_the_nearest_ids(skills: Skills) -> None:
+def test_error_has_code_hint_and_nearest_ids(skills: Skills) -> None:
     with pytest.raises(skillfold.NotFoundError) as raised:
         skills.load("pfd")
     error = raised.value
@@ -28,30 +28,30 @@ def test_an_error_has_a_code_a_hint_and_the_nearest_ids(skills: Skills) -> None:
     assert str(error) == "There is no skill `pfd`. Did you mean `pdf`?"
 
 
-def test_a_refusal_says_which_rule(skills: Skills) -> None:
+def test_refusal_names_the_rule(skills: Skills) -> None:
     with pytest.raises(skillfold.RefusedError) as raised:
         skills.read("pdf", "../../etc/passwd")
     assert (raised.value.code, raised.value.refusal) == ("refused", "traversal")
 
 
-def test_what_is_malformed_is_a_value_error(skills: Skills) -> None:
+def test_malformed_input_is_a_value_error(skills: Skills) -> None:
     with pytest.raises(ValueError, match="`envelope`"):
         skills.render("pdf", envelope="paper")  # type: ignore[arg-type]
     with pytest.raises(skillfold.InvalidError, match="interval"):
         skills.watch(interval=-1.0)
 
 
-def test_a_skill_that_cannot_be_read_is_unreadable_or_not_found(tmp_path: Path) -> None:
+def test_unreadable_skill_raises_unreadable_or_not_found(tmp_path: Path) -> None:
     with pytest.raises(skillfold.SkillfoldError):
         Skills.discover(tmp_path, bundled=tmp_path / "nowhere", home=tmp_path)
 
 
-def test_a_handle_is_made_by_discovery() -> None:
+def test_skills_are_constructed_by_discover() -> None:
     with pytest.raises(TypeError, match=r"Use `Skills\.discover`"):
         Skills()
 
 
-def test_discovery_warns_of_missing_roots_and_broken_bundled_skills(tmp_path: Path) -> None:
+def test_discovery_warns_about_missing_roots_and_broken_bundled_skills(tmp_path: Path) -> None:
     broken = {**FILES, "broken/SKILL.md": "no frontmatter"}
     with pytest.warns(skillfold.SkillsWarning) as warned:
         found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
@@ -62,7 +62,7 @@ def test_discovery_warns_of_missing_roots_and_broken_bundled_skills(tmp_path: Pa
     assert {warning.filename for warning in warned} == {__file__}
 
 
-def test_a_setting_of_another_type_names_it(tmp_path: Path) -> None:
+def test_wrongly_typed_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not `dict`"):
         Skills.discover(tmp_path, settings={"style": {}}, home=tmp_path)  # type: ignore[dict-item]
 
@@ -75,7 +75,7 @@ def test_errors_can_be_pickled(skills: Skills) -> None:
     assert copied.failure == raised.value.failure
 
 
-def test_an_error_can_be_made_of_a_message() -> None:
+def test_error_can_be_built_from_a_message() -> None:
     error = skillfold.NotFoundError("gone")
     assert (str(error), error.code, error.nearest) == ("gone", "not_found", [])
 
@@ -97,7 +97,7 @@ def test_every_error_is_a_skillfold_error_and_every_code_has_a_class() -> None:
 
 
 @pytest.mark.parametrize("text", ["\0", "a\0b", "\ud7ff", "￿", "‮", "\x1b[31m", "x" * 100_000, ""])
-def test_hostile_texts_are_answered(skills: Skills, text: str) -> None:
+def test_hostile_strings_do_not_crash(skills: Skills, text: str) -> None:
     session = skills.session()
     session.turn(text)
     skills.search(text)
@@ -108,6 +108,6 @@ def test_hostile_texts_are_answered(skills: Skills, text: str) -> None:
         assert "\x1b" not in str(raised.value)
 
 
-def test_a_lone_surrogate_is_refused_by_python_itself(skills: Skills) -> None:
+def test_lone_surrogate_is_refused_by_python(skills: Skills) -> None:
     with pytest.raises(UnicodeEncodeError):
         skills.load("\ud800")

@@ -67,7 +67,7 @@ def test_every_example_has_a_test() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == tested | SHARED
 
 
-def test_the_page_shows_what_an_example_prints(tmp_path: Path) -> None:
+def test_page_shows_the_output_of_the_example(tmp_path: Path) -> None:
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     # The model gets the path of a skill, so that the tokens depend on the place of the checkout.
     some = re.compile(r"^(Tokens .*: )[1-9]\d*$", re.MULTILINE)
@@ -101,7 +101,7 @@ def test_example_adds_instructions_to_the_system_prompt_of_the_run(name: str, tm
     assert [given(request, "code-review") for request in (asked, answered)] == [0, 1]
 
 
-def test_the_example_of_google_adk_runs(tmp_path: Path) -> None:
+def test_google_adk_example_runs(tmp_path: Path) -> None:
     unrelated, related, asked, answered = requests_of("google_adk.py", tmp_path)
     assert unrelated == ["user: 'What is 2+2?'"]
     assert [given(request, "hello-extended") for request in (related, asked, answered)] == [1, 1, 1]
@@ -110,7 +110,7 @@ def test_the_example_of_google_adk_runs(tmp_path: Path) -> None:
     assert answered[-2] == "model: \"load_skill {'skill_id': 'code-review'}\""
 
 
-def test_the_example_of_the_claude_agent_sdk_runs(tmp_path: Path) -> None:
+def test_claude_agent_sdk_example_runs(tmp_path: Path) -> None:
     if CLAUDE is None:
         pytest.fail(
             "Set SKILLFOLD_CLAUDE to the path of a `claude` program, such as that in the package claude-agent-sdk"
@@ -150,7 +150,7 @@ def chat_server(requests: list[dict[str, Any]]) -> Iterator[str]:
     server.shutdown()
 
 
-def test_plain_loop_talks_to_a_server_with_the_chat_api(tmp_path: Path) -> None:
+def test_plain_loop_works_with_a_chat_api_server(tmp_path: Path) -> None:
     requests: list[dict[str, Any]] = []
     with chat_server(requests) as url:
         printed = run("plain_loop.py", tmp_path, MODEL="small", OPENAI_BASE_URL=url, NO_PROXY="127.0.0.1")

@@ -52,12 +52,12 @@ def agent_of(model: ScriptedChatModel, *middleware: Any, **options: Any) -> Any:
     return create_agent(model, system_prompt="You help.", middleware=list(middleware), **options)
 
 
-def test_an_unrelated_request_adds_nothing(skills: Skills, model: ScriptedChatModel) -> None:
+def test_unrelated_request_adds_nothing(skills: Skills, model: ScriptedChatModel) -> None:
     agent_of(model, SkillMiddleware(skills)).invoke(user("What is 2+2?"), thread("a"))
     assert model.texts() == ["You help.", "What is 2+2?"]
 
 
-def test_a_related_request_gets_the_instructions_once(skills: Skills, model: ScriptedChatModel) -> None:
+def test_matching_request_gets_the_instructions_once(skills: Skills, model: ScriptedChatModel) -> None:
     agent = agent_of(model, SkillMiddleware(skills))
     agent.invoke(user("Fill in the tax form"), thread("a"))
     system, instructions, request = model.texts()
@@ -68,20 +68,20 @@ def test_a_related_request_gets_the_instructions_once(skills: Skills, model: Scr
     assert model.texts() == [*model.texts(0), "ok", "And the next tax form"]
 
 
-def test_the_messages_of_the_agent_stay_as_they_are(skills: Skills, model: ScriptedChatModel) -> None:
+def test_agent_messages_are_unchanged(skills: Skills, model: ScriptedChatModel) -> None:
     agent = agent_of(model, SkillMiddleware(skills))
     result = agent.invoke(user("Fill in the tax form"), thread("a"))
     assert [message.text for message in result["messages"]] == ["Fill in the tax form", "ok"]
     assert result.keys() == {"messages"}
 
 
-def test_at_most_max_skills_come_with_a_request(skills: Skills, model: ScriptedChatModel) -> None:
+def test_at_most_max_skills_are_added_to_a_request(skills: Skills, model: ScriptedChatModel) -> None:
     agent = agent_of(model, SkillMiddleware(skills, max_skills=1))
     agent.invoke(user("Fill in the tax form and write a letter"), thread("a"))
     assert (PDF in model.text()) != (MAIL in model.text())
 
 
-def test_the_listing_is_in_the_system_prompt_if_the_disclosure_has_one(
+def test_listing_is_in_the_system_prompt_if_the_mode_has_one(
     skills: Skills,
     model: ScriptedChatModel,
 ) -> None:
@@ -92,7 +92,7 @@ def test_the_listing_is_in_the_system_prompt_if_the_disclosure_has_one(
     assert len(model.texts()) == 2
 
 
-def test_the_model_gets_the_tools_of_the_engine(skills: Skills, model: ScriptedChatModel) -> None:
+def test_model_gets_the_engine_tools(skills: Skills, model: ScriptedChatModel) -> None:
     agent_of(model, SkillMiddleware(skills)).invoke(user("Hi"), thread("a"))
     tools = {tool.name: tool for tool in skills.session().tools()}
     offered = {tool["name"]: tool for tool in model.tools}
@@ -106,7 +106,7 @@ def test_only_the_named_tools_are_offered(skills: Skills, model: ScriptedChatMod
     assert [tool["name"] for tool in model.tools] == ["load_skill"]
 
 
-def test_the_model_loads_a_skill_and_reads_its_file(skills: Skills, model: ScriptedChatModel) -> None:
+def test_model_loads_a_skill_and_reads_its_file(skills: Skills, model: ScriptedChatModel) -> None:
     middleware = SkillMiddleware(skills)
     agent = agent_of(model, middleware)
     model.script = [
@@ -133,7 +133,7 @@ def test_tools_called_in_parallel_are_both_recorded(skills: Skills, model: Scrip
     assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 1)
 
 
-def test_a_failed_call_tells_the_model_what_to_do(skills: Skills, model: ScriptedChatModel) -> None:
+def test_failed_call_tells_the_model_what_to_do(skills: Skills, model: ScriptedChatModel) -> None:
     model.script = [[("load_skill", {"skill_id": "pfd"})]]
     result = agent_of(model, SkillMiddleware(skills)).invoke(user("Help me"), thread("a"))
     answer = result["messages"][2]
@@ -141,7 +141,7 @@ def test_a_failed_call_tells_the_model_what_to_do(skills: Skills, model: Scripte
     assert "Nearest: pdf" in answer.text
 
 
-def test_a_picture_of_a_skill_reaches_the_model(skills: Skills, model: ScriptedChatModel) -> None:
+def test_image_of_a_skill_reaches_the_model(skills: Skills, model: ScriptedChatModel) -> None:
     model.script = [[("read_skill_resource", {"skill_id": "pdf", "path": "form.png"})]]
     agent_of(model, SkillMiddleware(skills)).invoke(user("Help me"), thread("a"))
     (block,) = model.requests[-1][-1].content_blocks
@@ -158,7 +158,7 @@ def test_tokens_are_counted_per_conversation(skills: Skills, model: ScriptedChat
     assert spent == [skills.session(disclosure="triggered").turn("Fill in the tax form").tokens, 0]
 
 
-def test_a_checkpointer_resumes_in_another_process(tmp_path: Path, model: ScriptedChatModel) -> None:
+def test_checkpointer_resumes_in_another_process(tmp_path: Path, model: ScriptedChatModel) -> None:
     saver = InMemorySaver()
     for request in ("Fill in the tax form", "And the next tax form"):
         skills = Skills.discover(tmp_path, bundled=FILES, home=tmp_path)
@@ -167,7 +167,7 @@ def test_a_checkpointer_resumes_in_another_process(tmp_path: Path, model: Script
     assert model.text().count(PDF) == 1
 
 
-def test_a_history_without_a_checkpointer_gets_the_same(skills: Skills, model: ScriptedChatModel) -> None:
+def test_history_without_a_checkpointer_behaves_the_same(skills: Skills, model: ScriptedChatModel) -> None:
     agent = agent_of(model, SkillMiddleware(skills), checkpointer=None)
     messages: list[BaseMessage] = []
     for request in ("Fill in the tax form", "And the next tax form"):
@@ -175,7 +175,7 @@ def test_a_history_without_a_checkpointer_gets_the_same(skills: Skills, model: S
     assert model.texts() == [*model.texts(0), "ok", "And the next tax form"]
 
 
-def test_a_fork_of_a_thread_does_not_know_what_came_later(skills: Skills, model: ScriptedChatModel) -> None:
+def test_forked_thread_does_not_see_later_skills(skills: Skills, model: ScriptedChatModel) -> None:
     agent = agent_of(model, SkillMiddleware(skills))
     agent.invoke(user("Hi"), thread("a"))
     before = agent.get_state(thread("a")).config
@@ -184,7 +184,7 @@ def test_a_fork_of_a_thread_does_not_know_what_came_later(skills: Skills, model:
     assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 1)
 
 
-def test_threads_at_once_do_not_mix(skills: Skills, model: ScriptedChatModel) -> None:
+def test_concurrent_threads_do_not_mix(skills: Skills, model: ScriptedChatModel) -> None:
     middleware = SkillMiddleware(skills)
     agent = agent_of(model, middleware)
     requests = {"a": "Fill in the tax form", "b": "Write a letter", "c": "What is 2+2?"}
@@ -221,7 +221,7 @@ def test_skills_are_given_again_after_a_summary(skills: Skills, model: ScriptedC
     assert "summary" in model.text()
 
 
-def test_a_summary_brings_no_skill(skills: Skills, model: ScriptedChatModel) -> None:
+def test_summary_text_triggers_no_skill(skills: Skills, model: ScriptedChatModel) -> None:
     writer = ScriptedChatModel(answer="The user will write a letter")
     summary = SummarizationMiddleware(model=writer, trigger=("messages", 3), keep=("messages", 1))
     agent = agent_of(model, summary, SkillMiddleware(skills))
@@ -231,7 +231,7 @@ def test_a_summary_brings_no_skill(skills: Skills, model: ScriptedChatModel) -> 
     assert MAIL not in model.text()
 
 
-def test_a_skill_of_a_kept_message_is_not_given_twice(skills: Skills, model: ScriptedChatModel) -> None:
+def test_skill_in_a_kept_message_is_not_given_twice(skills: Skills, model: ScriptedChatModel) -> None:
     summary = SummarizationMiddleware(model=ScriptedChatModel(), trigger=("messages", 5), keep=("messages", 3))
     agent = agent_of(model, summary, SkillMiddleware(skills))
     for request in ("Fill in the tax form", "Write a letter", "What is 2+2?"):
@@ -240,7 +240,7 @@ def test_a_skill_of_a_kept_message_is_not_given_twice(skills: Skills, model: Scr
     assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 1)
 
 
-def test_nothing_is_given_again_if_a_message_without_skills_is_removed(
+def test_removing_a_message_without_skills_gives_nothing_again(
     skills: Skills,
     model: ScriptedChatModel,
 ) -> None:
@@ -255,7 +255,7 @@ def test_nothing_is_given_again_if_a_message_without_skills_is_removed(
     assert PDF in instructions
 
 
-def test_a_failed_model_call_gives_nothing(skills: Skills) -> None:
+def test_failed_model_call_does_not_count_as_given(skills: Skills) -> None:
     class Failing(ScriptedChatModel):
         def _generate(self, *arguments: Any, **options: Any) -> Any:
             result = super()._generate(*arguments, **options)
@@ -270,7 +270,7 @@ def test_a_failed_model_call_gives_nothing(skills: Skills) -> None:
     assert middleware.session(agent.get_state(thread("a")).values).turns == 1
 
 
-def test_an_agent_sees_only_its_skills(skills: Skills, model: ScriptedChatModel) -> None:
+def test_agent_sees_only_its_skills(skills: Skills, model: ScriptedChatModel) -> None:
     writer = skills.bind("writer", ["mail"], sees="used")
     agent = create_agent(model, system_prompt=str(writer.compose("You write.")), middleware=[SkillMiddleware(writer)])
     model.script = [[("load_skill", {"skill_id": "pdf"})]]
@@ -279,7 +279,7 @@ def test_an_agent_sees_only_its_skills(skills: Skills, model: ScriptedChatModel)
     assert (model.text().count(PDF), model.text().count(MAIL)) == (0, 1)
 
 
-def test_a_graph_of_ones_own_uses_the_tools(skills: Skills, model: ScriptedChatModel) -> None:
+def test_custom_graph_can_use_the_tools(skills: Skills, model: ScriptedChatModel) -> None:
     session = skills.session()
     tools = create_skill_tools(session)
     bound = model.bind_tools(tools)
@@ -296,7 +296,7 @@ def test_a_graph_of_ones_own_uses_the_tools(skills: Skills, model: ScriptedChatM
     assert tools[1].invoke({"skill_id": "mail"}).count(MAIL) == 1
 
 
-def test_tools_that_the_skills_in_use_do_not_list_are_refused(tmp_path: Path) -> None:
+def test_tools_outside_allowed_tools_are_refused(tmp_path: Path) -> None:
     text = "---\nname: git\ndescription: Commits\ntriggers: [commit]\nallowed-tools: Bash(git:*)\n---\nCommit.\n"
     skills = Skills.discover(tmp_path, home=tmp_path, bundled={"git/SKILL.md": text})
     ran: list[str] = []

@@ -106,7 +106,7 @@ def test_unrelated_request_adds_no_instructions(skills: Skills) -> None:
     assert skill_tools.tokens_spent == 0
 
 
-def test_related_request_has_the_instructions_for_the_whole_run_once(skills: Skills) -> None:
+def test_matching_request_gets_the_instructions_once_per_run(skills: Skills) -> None:
     read = ("read_skill_resource", '{"skill_id": "pdf", "path": "references/forms.md"}')
     model, skill_tools = ScriptedModel(read, "Done."), SkillTools(skills)
     converse(model, skill_tools, "Fill in a form for Alice")
@@ -118,14 +118,14 @@ def test_related_request_has_the_instructions_for_the_whole_run_once(skills: Ski
     assert skill_tools.tokens_spent > 0
 
 
-def test_dropped_instructions_are_given_again_but_do_not_pile_up(skills: Skills) -> None:
+def test_dropped_instructions_are_given_again_without_accumulating(skills: Skills) -> None:
     model = ScriptedModel()
     converse(model, SkillTools(skills), "Fill in the pdf", "And the next page", "Another pdf")
     assert [prompt.count(PDF_TEXT) for prompt in model.prompts] == [1, 1, 1]
     assert PDF_TEXT not in json.dumps(model.inputs)
 
 
-def test_latest_message_of_a_list_of_inputs_counts(skills: Skills) -> None:
+def test_latest_message_of_an_input_list_is_matched(skills: Skills) -> None:
     model = ScriptedModel()
     agent = SkillTools(skills).attach(Agent("assistant", model=model))
     items: list[Any] = [
@@ -156,13 +156,13 @@ def test_skill_loaded_by_the_model_stays_in_the_history_and_is_not_repeated(skil
         ("", "skill_id"),
     ],
 )
-def test_wrong_call_is_answered_for_the_model(skills: Skills, arguments: str, answer: str) -> None:
+def test_invalid_tool_call_returns_an_error_message(skills: Skills, arguments: str, answer: str) -> None:
     model = ScriptedModel(("load_skill", arguments), "Oh.")
     converse(model, SkillTools(skills), "Hello")
     assert answer in model.tool_answers()[0]
 
 
-def test_picture_is_a_picture(skills: Skills) -> None:
+def test_image_is_returned_as_an_image(skills: Skills) -> None:
     model = ScriptedModel(("read_skill_resource", '{"skill_id": "pdf", "path": "assets/stamp.png"}'), "Nice.")
     converse(model, SkillTools(skills), "Hello")
     ((picture,),) = model.tool_answers()
@@ -170,7 +170,7 @@ def test_picture_is_a_picture(skills: Skills) -> None:
     assert picture["image_url"].startswith("data:image/png;base64,iVBORw0KGgo")
 
 
-def test_streamed_run_gets_the_same(skills: Skills) -> None:
+def test_streamed_run_matches_a_regular_run(skills: Skills) -> None:
     model = ScriptedModel(("load_skill", '{"skill_id": "mail"}'), "Done.")
     agent = SkillTools(skills).attach(Agent("assistant", model=model))
 
@@ -204,7 +204,7 @@ def test_agent_keeps_its_own_instructions_and_tools(skills: Skills) -> None:
     assert agent.tools == [weather]
 
 
-def test_agent_that_takes_over_has_the_same_instructions(skills: Skills) -> None:
+def test_handoff_agent_gets_the_same_instructions(skills: Skills) -> None:
     skill_tools = SkillTools(skills)
     second = ScriptedModel()
     specialist = skill_tools.attach(Agent("specialist", instructions="You are a specialist.", model=second))
@@ -215,7 +215,7 @@ def test_agent_that_takes_over_has_the_same_instructions(skills: Skills) -> None
     assert json.loads(skill_tools.save())["turn"] == 1
 
 
-def test_saved_conversation_goes_on_in_another_process(skills: Skills) -> None:
+def test_saved_conversation_resumes_in_another_process(skills: Skills) -> None:
     skill_tools = SkillTools(skills)
     converse(ScriptedModel(("load_skill", '{"skill_id": "mail"}')), skill_tools, "Fill in the pdf")
     resumed, model = SkillTools(skills, state=skill_tools.save()), ScriptedModel()

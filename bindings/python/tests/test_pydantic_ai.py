@@ -78,7 +78,7 @@ def test_unrelated_request_adds_no_instructions(skills: Skills) -> None:
     assert toolset.tokens_spent(history) == 0
 
 
-def test_related_request_has_the_instructions_for_the_whole_run_once(skills: Skills) -> None:
+def test_matching_request_gets_the_instructions_once_per_run(skills: Skills) -> None:
     script = Script(("read_skill_resource", {"skill_id": "pdf", "path": "references/forms.md"}))
     toolset = SkillToolset[Any](skills)
     history = converse(script, toolset, "Fill in a form for Alice")
@@ -94,7 +94,7 @@ def turns(history: list[ModelMessage]) -> list[int]:
     return [json.loads((request.metadata or {})["skillfold"])["turn"] for request in requests]
 
 
-def test_dropped_instructions_are_given_again_but_do_not_pile_up(skills: Skills) -> None:
+def test_dropped_instructions_are_given_again_without_accumulating(skills: Skills) -> None:
     script = Script()
     history = converse(script, SkillToolset(skills), "Fill in the pdf", "And the next page", "Another pdf")
     assert [prompt.count(PDF_TEXT) for prompt in script.prompts] == [1, 1, 1]
@@ -103,7 +103,7 @@ def test_dropped_instructions_are_given_again_but_do_not_pile_up(skills: Skills)
     assert not [part for part in parts if PDF_TEXT in str(part)]
 
 
-def test_prompt_of_several_parts_is_matched_by_its_text(skills: Skills) -> None:
+def test_multipart_prompt_is_matched_by_its_text(skills: Skills) -> None:
     script = Script()
     agent = Agent(script.model, toolsets=[SkillToolset[Any](skills)])
     picture = BinaryContent(b"pdf", media_type="image/png")
@@ -121,7 +121,7 @@ def test_skill_loaded_by_the_model_stays_in_the_history_and_is_not_repeated(skil
     assert toolset.tokens_spent(history) > 0
 
 
-def test_wrong_call_is_answered_for_the_model(skills: Skills) -> None:
+def test_invalid_tool_call_returns_an_error_message(skills: Skills) -> None:
     script = Script(("load_skill", {"skill_id": "pfd"}), ("load_skill", {}))
     converse(script, SkillToolset(skills), "Hello")
     unknown, missing = script.tool_answers()
@@ -129,7 +129,7 @@ def test_wrong_call_is_answered_for_the_model(skills: Skills) -> None:
     assert "skill_id" in missing
 
 
-def test_picture_is_a_picture(skills: Skills) -> None:
+def test_image_is_returned_as_an_image(skills: Skills) -> None:
     script = Script(("read_skill_resource", {"skill_id": "pdf", "path": "assets/stamp.png"}))
     converse(script, SkillToolset(skills), "Hello")
     ((picture,),) = script.tool_answers()
@@ -137,7 +137,7 @@ def test_picture_is_a_picture(skills: Skills) -> None:
     assert (picture.media_type, picture.data) == ("image/png", BUNDLED["pdf/assets/stamp.png"])
 
 
-def test_streamed_run_gets_the_same(skills: Skills) -> None:
+def test_streamed_run_matches_a_regular_run(skills: Skills) -> None:
     script = Script(("load_skill", {"skill_id": "mail"}), "Done.")
     agent = Agent(script.model, toolsets=[SkillToolset[Any](skills)])
 
@@ -150,7 +150,7 @@ def test_streamed_run_gets_the_same(skills: Skills) -> None:
     assert MAIL_TEXT in script.tool_answers()[0]
 
 
-def test_stored_history_goes_on_in_another_process(skills: Skills) -> None:
+def test_stored_history_resumes_in_another_process(skills: Skills) -> None:
     toolset = SkillToolset[Any](skills)
     history = converse(Script(("load_skill", {"skill_id": "mail"})), toolset, "Fill in the pdf")
     restored = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(history))
@@ -162,7 +162,7 @@ def test_stored_history_goes_on_in_another_process(skills: Skills) -> None:
     assert MAIL_TEXT in script.tool_answers()[0]
 
 
-def test_conversation_that_branches_goes_on_from_each_branch(skills: Skills) -> None:
+def test_branched_conversation_resumes_from_each_branch(skills: Skills) -> None:
     script, toolset = Script(), SkillToolset[Any](skills)
     agent = Agent(script.model, toolsets=[toolset])
     start = asyncio.run(agent.run("Hello")).all_messages()
@@ -171,7 +171,7 @@ def test_conversation_that_branches_goes_on_from_each_branch(skills: Skills) -> 
     assert [PDF_TEXT in prompt for prompt in script.prompts] == [False, True, False]
 
 
-def test_other_metadata_stay(skills: Skills) -> None:
+def test_other_metadata_is_kept(skills: Skills) -> None:
     script = Script()
     agent = Agent(script.model, toolsets=[SkillToolset[Any](skills)])
     request = ModelRequest.user_text_prompt("Fill in the pdf")

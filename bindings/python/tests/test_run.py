@@ -44,7 +44,7 @@ def skills(tmp_path: Path) -> Skills:
     return Skills.discover(tmp_path, home=tmp_path)
 
 
-def test_nothing_runs_that_is_not_allowed_and_a_change_ends_it(tmp_path: Path, skills: Skills) -> None:
+def test_script_runs_only_if_allowed_and_unchanged(tmp_path: Path, skills: Skills) -> None:
     with pytest.raises(RefusedError) as refused:
         skills.run("pdf", "scripts/args.py")
     assert refused.value.refusal == "not_allowed"
@@ -77,7 +77,7 @@ def test_tools_are_called_with_checked_arguments(skills: Skills) -> None:
     assert (type(missing.value), missing.value.code) == (RunError, "not_a_script")
 
 
-def test_every_failure_of_a_run_is_a_run_error() -> None:
+def test_every_run_failure_is_a_run_error() -> None:
     view = {"error": "a_code_of_tomorrow", "message": "m", "hint": ""}
     for code in ("sandbox_unavailable", "timeout", "cancelled", "failed_to_start", "unreadable", "a_code_of_tomorrow"):
         error = errors.from_run(json.dumps({**view, "error": code}))
@@ -147,7 +147,7 @@ def test_interrupt_ends_the_script(sleeping: Skills) -> None:
     until(lambda: not running())
 
 
-def test_model_runs_a_script_with_a_tool_only_if_the_settings_say_so(tmp_path: Path, skills: Skills) -> None:
+def test_run_tool_is_available_only_if_enabled(tmp_path: Path, skills: Skills) -> None:
     assert "run_skill_script" not in [tool.name for tool in skills.session().tools()]
     skills.reviewer("anna").allow(skills.scripts("pdf"))
     session = Skills.discover(tmp_path, home=tmp_path, settings={"scripts": True}).session()
@@ -158,7 +158,7 @@ def test_model_runs_a_script_with_a_tool_only_if_the_settings_say_so(tmp_path: P
     assert answer.text.strip() == "4"
 
 
-def test_host_can_enforce_the_tools_that_a_skill_allows(tmp_path: Path) -> None:
+def test_host_can_enforce_allowed_tools(tmp_path: Path) -> None:
     text = "---\nname: git\ndescription: Commits\nallowed-tools: Read Bash(git:*)\n---\n"
     plain = "---\nname: plain\ndescription: Plain\n---\n"
     skills = Skills.discover(tmp_path, home=tmp_path, bundled={"git/SKILL.md": text, "plain/SKILL.md": plain})
@@ -170,7 +170,7 @@ def test_host_can_enforce_the_tools_that_a_skill_allows(tmp_path: Path) -> None:
     assert skills.check_tool("plain", "Write") is None
 
 
-def test_packages_that_a_script_names_are_listed(tmp_path: Path, skills: Skills) -> None:
+def test_packages_required_by_a_script_are_listed(tmp_path: Path, skills: Skills) -> None:
     script = tmp_path / ".agents/skills/pdf/scripts/args.py"
     script.write_text("# /// script\n# dependencies = ['six>=1']\n# ///\nprint()\n", encoding="utf-8")
     [packages] = skills.scripts("pdf").packages

@@ -27,7 +27,7 @@ def session(skills: Skills) -> Session:
     return skills.session()
 
 
-def test_a_turn_gives_text_tier_tokens_and_reasons(session: Session) -> None:
+def test_turn_has_text_tier_tokens_and_reasons(session: Session) -> None:
     assert "- pdf: Fills in PDF forms" in str(session.listing())
     turn = session.turn("Fill in the tax form")
     assert turn.tier == 3
@@ -47,13 +47,13 @@ def test_nothing_is_given_twice(session: Session) -> None:
     assert again.reasons == ['pdf: phrase "tax form", known']
 
 
-def test_what_is_dropped_after_each_call_is_given_again(skills: Skills) -> None:
+def test_skill_dropped_after_each_call_is_given_again(skills: Skills) -> None:
     session = skills.session(transient=True)
     assert "Use forms.md." in str(session.turn("Fill in the tax form"))
     assert "Use forms.md." in str(session.turn("Fill in the tax form"))
 
 
-def test_an_unrelated_request_adds_nothing(skills: Skills) -> None:
+def test_unrelated_request_adds_nothing(skills: Skills) -> None:
     session = skills.session(disclosure="triggered", breadcrumb=False)
     turn = session.turn("What is the capital of France?")
     assert (turn.text, turn.tier, turn.tokens) == (None, 0, 0)
@@ -84,27 +84,27 @@ def test_an_unrelated_request_adds_nothing(skills: Skills) -> None:
         (message for message in [{"role": "user", "content": "the tax form"}]),
     ],
 )
-def test_the_latest_user_message_counts(session: Session, messages: object) -> None:
+def test_latest_user_message_is_matched(session: Session, messages: object) -> None:
     assert [decision.id for decision in session.turn(messages).decisions] == ["pdf"]
 
 
 @pytest.mark.parametrize("wrong", [None, b"the tax form", 3, {"content": "the tax form"}, [None], [object()]])
-def test_what_is_no_message_raises(session: Session, wrong: object) -> None:
+def test_invalid_message_raises(session: Session, wrong: object) -> None:
     with pytest.raises(TypeError, match="has a role and content"):
         session.turn(wrong)
     assert session.turns == 0
 
 
-def test_half_a_surrogate_pair_does_not_lose_the_rest(session: Session) -> None:
+def test_lone_surrogate_does_not_lose_the_rest(session: Session) -> None:
     assert session.turn("the tax form \ud83d").decisions[0].id == "pdf"
 
 
-def test_messages_without_a_user_ask_for_nothing(session: Session) -> None:
+def test_messages_without_a_user_message_match_nothing(session: Session) -> None:
     assert session.turn([{"role": "system", "content": "the tax form"}]).decisions == []
     assert session.turn([]).decisions == []
 
 
-def test_tools_are_called_as_a_model_asks(session: Session) -> None:
+def test_tool_calls_of_a_model_are_executed(session: Session) -> None:
     tools = {tool.name: tool for tool in session.tools()}
     assert list(tools) == ["search_skills", "load_skill", "read_skill_resource", "list_skills"]
     assert tools["load_skill"].input_schema["required"] == ["skill_id"]
@@ -128,7 +128,7 @@ def test_tools_are_called_as_a_model_asks(session: Session) -> None:
         ("no_such_tool", {}, "load_skill"),
     ],
 )
-def test_a_wrong_call_is_answered_and_never_raised(
+def test_invalid_tool_call_is_answered_and_never_raises(
     session: Session, name: str, arguments: dict[str, str], says: str
 ) -> None:
     answer = session.call(name, arguments)
@@ -143,12 +143,12 @@ def test_arguments_that_are_not_json_are_answered(session: Session, arguments: s
     assert answer.text.startswith("The arguments are not valid JSON")
 
 
-def test_empty_arguments_and_any_mapping_are_taken(session: Session) -> None:
+def test_empty_arguments_and_any_mapping_are_accepted(session: Session) -> None:
     assert not session.call("list_skills", " ").is_error
     assert session.call("load_skill", MappingProxyType({"skill_id": "pdf"})).skill == "pdf"
 
 
-def test_a_saved_conversation_is_resumed(skills: Skills, session: Session) -> None:
+def test_saved_conversation_can_be_resumed(skills: Skills, session: Session) -> None:
     session.turn("the tax form")
     resumed = skills.session(state=session.save())
     assert resumed.turn("the tax form").text is None
@@ -159,7 +159,7 @@ def test_a_saved_conversation_is_resumed(skills: Skills, session: Session) -> No
         skills.session(state=session.save(), transient=True)
 
 
-def test_a_saved_state_has_no_requests_and_no_instructions(session: Session) -> None:
+def test_saved_state_has_no_requests_or_instructions(session: Session) -> None:
     session.turn("the tax form of Alice")
     session.load("mail", "Bob")
     assert "Alice" not in session.save()
@@ -167,12 +167,12 @@ def test_a_saved_state_has_no_requests_and_no_instructions(session: Session) -> 
     assert "Bob" in session.save()
 
 
-def test_a_compaction_gives_again_what_was_lost(session: Session) -> None:
+def test_skills_lost_in_compaction_are_given_again(session: Session) -> None:
     session.turn("the tax form")
     assert "Use forms.md." in str(session.after_compaction())
 
 
-def test_a_child_sees_no_more_than_it_was_given(session: Session) -> None:
+def test_child_session_sees_only_the_skills_it_was_given(session: Session) -> None:
     child = session.child("mail")
     assert child.turn("the tax form").text is None
     assert not child.may_see("pdf")

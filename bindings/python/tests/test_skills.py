@@ -35,7 +35,7 @@ def write_skill(folder: Path, name: str, description: str, body: str = "Do it.\n
     return file
 
 
-def test_skills_are_listed_with_those_that_were_refused(bundled: Skills) -> None:
+def test_listing_includes_refused_skills(bundled: Skills) -> None:
     listed = bundled.list()
     assert [skill.id for skill in listed.skills] == ["deploy", "mail", "pdf"]
     assert [refused.folder for refused in listed.refused] == ["broken"]
@@ -57,7 +57,7 @@ def test_lists_are_filtered_and_paged(bundled: Skills) -> None:
         bundled.list(scope="galaxy")
 
 
-def test_load_fills_in_arguments_and_reads_no_more_than_asked(bundled: Skills) -> None:
+def test_load_substitutes_arguments_and_reads_nothing_else(bundled: Skills) -> None:
     loaded = bundled.load("pdf", "report.pdf")
     assert loaded.text == "Fill in report.pdf by forms.md.\n"
     assert loaded.raw == "Fill in $ARGUMENTS by forms.md.\n"
@@ -75,20 +75,20 @@ def test_files_are_listed_and_read_as_text_or_bytes(bundled: Skills) -> None:
     assert bundled.read("pdf", "logo.png").text is None
 
 
-def test_a_render_is_the_view_that_the_command_prints(bundled: Skills) -> None:
+def test_rendered_skill_is_a_serializable_view(bundled: Skills) -> None:
     rendered = bundled.render("pdf", "a.pdf", envelope="skill_context")
     assert rendered.text.startswith('<skill_context id="pdf">')
     assert rendered["kind"] == "instructions"
     assert json.loads(json.dumps(rendered)) == rendered
 
 
-def test_models_do_not_get_what_only_people_may_start(bundled: Skills) -> None:
+def test_models_do_not_get_user_only_skills(bundled: Skills) -> None:
     with pytest.raises(skillfold.NotFoundError):
         bundled.load("deploy")
     assert bundled.for_user().load("deploy").text == "Deploy.\n"
 
 
-def test_an_untrusted_project_is_listed_but_not_given(tmp_path: Path) -> None:
+def test_untrusted_project_is_listed_but_not_given(tmp_path: Path) -> None:
     write_skill(tmp_path / "app/.agents/skills", "notes", "Takes notes")
     untrusted = Skills.discover(tmp_path / "app", home=tmp_path)
     assert [skill.status for skill in untrusted] == ["untrusted"]
@@ -101,7 +101,7 @@ def test_an_untrusted_project_is_listed_but_not_given(tmp_path: Path) -> None:
     assert trusted.load("notes").text == f"Base directory for this skill: {base}\n\nDo it.\n"
 
 
-def test_roots_and_settings_of_the_program_count(tmp_path: Path) -> None:
+def test_roots_and_settings_of_the_program_apply(tmp_path: Path) -> None:
     write_skill(tmp_path / "more", "notes", "Takes notes")
     write_skill(tmp_path / ".agents/skills", "home", "Is at home")
     found = Skills.discover(tmp_path, home=tmp_path, roots=[tmp_path / "more"], settings={"default_roots": False})
@@ -112,7 +112,7 @@ def test_roots_and_settings_of_the_program_count(tmp_path: Path) -> None:
     assert len(by_variable) == 0
 
 
-def test_bundled_skills_may_be_a_folder(tmp_path: Path) -> None:
+def test_bundled_skills_may_come_from_a_folder(tmp_path: Path) -> None:
     write_skill(tmp_path / "skills", "notes", "Takes notes")
     skills = Skills.discover(tmp_path, home=tmp_path, bundled=tmp_path / "skills")
     assert [(skill.id, skill.scope) for skill in skills] == [("notes", "bundled")]
@@ -125,7 +125,7 @@ def test_invalid_settings_raise_unless_lenient(tmp_path: Path) -> None:
     assert lenient.doctor().settings[0].diagnostic.code == "SF701"
 
 
-def test_search_finds_and_says_how_sure_it_is(bundled: Skills) -> None:
+def test_search_returns_hits_with_confidence(bundled: Skills) -> None:
     found = bundled.search("write a letter to Alice").found
     assert found[0].id == "mail"
     assert 0 < found[0].confidence <= 1
@@ -133,7 +133,7 @@ def test_search_finds_and_says_how_sure_it_is(bundled: Skills) -> None:
     assert "deploy" in [one.id for one in bundled.search("deploys", all=True).found]
 
 
-def test_an_edit_is_seen_by_the_next_turn(tmp_path: Path) -> None:
+def test_edit_is_visible_in_the_next_turn(tmp_path: Path) -> None:
     file = write_skill(tmp_path / ".agents/skills", "pdf", "Fills in forms\ntriggers: [tax form]", "Old.\n")
     skills = Skills.discover(tmp_path, home=tmp_path)
     assert "Old." in str(skills.session().turn("the tax form"))
@@ -145,7 +145,7 @@ def test_an_edit_is_seen_by_the_next_turn(tmp_path: Path) -> None:
     assert skills.refresh() == {"view": 2, "kind": "changes"}
 
 
-def test_agents_see_what_they_are_bound_to(bundled: Skills) -> None:
+def test_agents_see_only_their_bound_skills(bundled: Skills) -> None:
     clerk = bundled.bind("clerk", ["pdf"], sees="used")
     assert repr(clerk) == "<AgentSkills of clerk: 1 skill>"
     assert clerk.ids() == ["pdf"]
@@ -158,7 +158,7 @@ def test_agents_see_what_they_are_bound_to(bundled: Skills) -> None:
     assert clerk.narrow("helper", ["mail"], sees="used").ids() == []
 
 
-def test_agents_of_the_settings_are_composed_by_id(tmp_path: Path) -> None:
+def test_agents_from_settings_are_composed_by_id(tmp_path: Path) -> None:
     settings = tmp_path / ".config/skillfold/config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text('[agents.clerk]\nuses_skills = ["pdf"]\nsees = "used"\n', encoding="utf-8")
@@ -171,7 +171,7 @@ def test_agents_of_the_settings_are_composed_by_id(tmp_path: Path) -> None:
     assert raised.value.nearest == ["clerk"]
 
 
-def test_get_context_is_the_listing_and_what_the_prompt_needs(bundled: Skills, tmp_path: Path) -> None:
+def test_get_context_has_the_listing_and_matching_skills(bundled: Skills, tmp_path: Path) -> None:
     context = bundled.get_context("fill in the tax form", "any agent")
     assert context is not None
     assert "- pdf: Fills in PDF forms" in context
@@ -214,7 +214,7 @@ def test_results_are_dicts_with_attributes(bundled: Skills) -> None:
     assert len(repr(bundled.list())) < 120
 
 
-def test_counters_and_the_cache_can_be_looked_at_and_emptied(bundled: Skills) -> None:
+def test_counters_and_cache_can_be_read_and_cleared(bundled: Skills) -> None:
     bundled.load("pdf")
     bundled.load("pdf")
     assert bundled.counters().cache.hits == 1
@@ -225,7 +225,7 @@ def test_counters_and_the_cache_can_be_looked_at_and_emptied(bundled: Skills) ->
         bundled.clear_cache("nothing")
 
 
-def test_a_text_is_not_taken_for_a_list(bundled: Skills, tmp_path: Path) -> None:
+def test_string_is_not_accepted_as_a_list(bundled: Skills, tmp_path: Path) -> None:
     for roots in (str(tmp_path), tmp_path):
         with pytest.raises(TypeError, match="`roots` is a list"):
             Skills.discover(tmp_path, home=tmp_path, roots=roots)  # type: ignore[arg-type]
@@ -250,6 +250,6 @@ def test_common_mistakes_say_what_to_do(bundled: Skills, tmp_path: Path) -> None
     assert bundled.ids() == ["mail", "pdf"]
 
 
-def test_a_session_may_see_what_a_model_may_see(bundled: Skills) -> None:
+def test_session_sees_what_a_model_may_see(bundled: Skills) -> None:
     session = bundled.session()
     assert [session.may_see(one) for one in ("pdf", "PDF", "deploy", "nothing")] == [True, True, False, False]

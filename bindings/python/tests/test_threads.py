@@ -106,7 +106,7 @@ class Meaning:
         return [[1.0, 0.0] if "ocean" in text or "sea" in text else [0.0, 1.0] for text in texts]
 
 
-def test_a_callable_embeds_requests_and_skills(tmp_path: Path) -> None:
+def test_callable_embeds_requests_and_skills(tmp_path: Path) -> None:
     files = {
         "waves/SKILL.md": "---\nname: waves\ndescription: All about the ocean\n---\nSwim.\n",
         "hills/SKILL.md": "---\nname: hills\ndescription: All about mountains\n---\nClimb.\n",
@@ -118,7 +118,7 @@ def test_a_callable_embeds_requests_and_skills(tmp_path: Path) -> None:
     assert skills.search_problem is None
 
 
-def test_an_embedder_that_fails_is_reported_and_words_still_count(tmp_path: Path) -> None:
+def test_failing_embedder_is_reported_and_word_search_still_works(tmp_path: Path) -> None:
     def broken(_: list[str]) -> list[list[float]]:
         raise RuntimeError("the model is gone")
 
@@ -143,13 +143,13 @@ def test_vectors_of_the_wrong_shape_are_reported(tmp_path: Path, vectors: object
     assert "Embedder `wrong` failed" in (found.problem or "")
 
 
-def test_an_embedder_must_name_its_model(tmp_path: Path) -> None:
+def test_embedder_must_name_its_model(tmp_path: Path) -> None:
     for unnamed in (lambda texts: texts, Meaning().__call__, functools.partial(print), "model"):
         with pytest.raises(TypeError, match="Name the embedder's model"):
             Skills.discover(tmp_path, home=tmp_path, embedder=unnamed)  # type: ignore[arg-type]
 
 
-def test_an_interruption_of_an_embedder_is_raised(tmp_path: Path) -> None:
+def test_interrupted_embedder_raises(tmp_path: Path) -> None:
     def interrupted(_: list[str]) -> list[list[float]]:
         raise KeyboardInterrupt
 
@@ -160,7 +160,7 @@ def test_an_interruption_of_an_embedder_is_raised(tmp_path: Path) -> None:
         skills.session().turn("something that needs a search")
 
 
-def test_an_embedder_that_searches_is_refused_and_does_not_hang(tmp_path: Path) -> None:
+def test_reentrant_embedder_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     skills: Skills
     refused: list[str] = []
 
@@ -178,7 +178,7 @@ def test_an_embedder_that_searches_is_refused_and_does_not_hang(tmp_path: Path) 
     assert all("an embedder cannot search" in one for one in refused)
 
 
-def test_a_watched_folder_is_followed_until_it_is_closed(tmp_path: Path) -> None:
+def test_folder_is_watched_until_closed(tmp_path: Path) -> None:
     root = tmp_path / ".agents/skills"
     root.mkdir(parents=True)
     changes: list[views.Changes] = []
@@ -195,7 +195,7 @@ def test_a_watched_folder_is_followed_until_it_is_closed(tmp_path: Path) -> None
     assert skills.refresh().removed == ["late"]
 
 
-def test_a_callback_may_use_the_skills_and_its_errors_are_reported(
+def test_callback_may_use_the_skills_and_its_errors_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported: list[sys.UnraisableHookArgs] = []
@@ -229,7 +229,7 @@ def test_settings_that_become_invalid_are_logged(tmp_path: Path, caplog: pytest.
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_closes_what_its_parent_watches(tmp_path: Path) -> None:
+def test_forked_child_can_close_and_restart_watching(tmp_path: Path) -> None:
     program = """
 import os, sys
 from skillfold import Skills
@@ -247,7 +247,7 @@ print(os.waitpid(child, 0)[1], flush=True)
     assert (result.stdout, result.stderr, result.returncode) == ("child\n0\n", "", 0)
 
 
-def test_python_waits_for_a_callback_at_its_end(tmp_path: Path) -> None:
+def test_interpreter_exit_waits_for_a_running_callback(tmp_path: Path) -> None:
     program = """
 import sys, time
 from skillfold import Skills
@@ -270,7 +270,7 @@ while not started:
     assert (result.stdout.splitlines()[:1], result.stderr, result.returncode) == (["heard"], "", 0)
 
 
-def test_python_ends_while_a_watcher_and_an_embedder_are_busy(tmp_path: Path) -> None:
+def test_interpreter_exits_while_watcher_and_embedder_are_busy(tmp_path: Path) -> None:
     program = """
 import sys, time
 from skillfold import Skills

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_a_sentence_without_a_final_period() {
+    fn every_message_is_a_sentence_without_a_final_period() {
         for code in Code::ALL {
             for text in [code.description(), code.hint()] {
                 assert!(!text.ends_with('.'), "{code}: {text}");

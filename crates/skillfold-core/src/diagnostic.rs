@@ -226,7 +226,7 @@ mod tests {
     use super::{Position, Span, quoted};
 
     #[test]
-    fn span_past_the_end_stays_inside_the_text() {
+    fn span_past_the_end_is_clamped_to_the_text() {
         let text = "ab\nçd";
         assert_eq!(Span::at(Position::new(9, 9)).bytes_in(text), 6..6);
         assert_eq!(Span::at(Position::new(1, 9)).bytes_in(text), 2..2);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_mark_takes_no_column() {
+    fn byte_order_mark_does_not_shift_columns() {
         assert_eq!(Position::new(1, 2).offset_in("\u{feff}abc"), 4);
     }
 

@@ -168,7 +168,7 @@ mod tests {
     ];
 
     #[test]
-    fn table_is_ignorable_format_and_shapeless_characters_of_unicode() {
+    fn table_matches_unicode_ignorable_format_and_blank_characters() {
         for c in '\0'..=char::MAX {
             let number = u32::from(c);
             let ranges = IGNORABLE.iter().chain(&FORMAT).chain(&SHAPELESS);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_among_letters_or_in_a_row_are_found() {
+    fn invisible_characters_between_letters_or_in_runs_are_found() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c) || c.is_control()) {
             assert_eq!(
                 hidden_characters(&format!("a{c}b")).next(),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_has_nothing_hidden() {
+    fn ordinary_text_has_no_hidden_characters() {
         for text in [
             "⚠\u{fe0f} 1\u{fe0f}\u{20e3} #\u{fe0f}\u{20e3} ©\u{fe0e} ✔\u{fe0f}",
             "👨\u{200d}👩\u{200d}👧 👁\u{fe0f}\u{200d}🗨\u{fe0f} 👩🏽\u{200d}💻 🏳\u{fe0f}\u{200d}🌈",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_outside_known_flags_are_hidden_text() {
+    fn tag_characters_outside_known_flags_are_hidden_text() {
         let payload = "🏴\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}\u{e007f}";
         assert_eq!(hidden_characters(payload).count(), 7);
         let flag = "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";

@@ -314,7 +314,7 @@ mod tests {
     use super::{ResourcePath, SkillName};
 
     #[test]
-    fn path_that_could_leave_the_folder_cannot_be_built() {
+    fn path_that_could_escape_the_folder_cannot_be_built() {
         for text in [
             "",
             "/",

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_falls_between_characters() {
+    fn cut_falls_on_a_character_boundary() {
         assert_eq!(truncate_bytes("größer", 3), "gr");
         assert_eq!(last_bytes("größer", 3), "er");
         assert_eq!(first_chars("größer", 4), "größ");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn word_ends_at_white_space_of_any_width() {
+    fn word_ends_at_whitespace_of_any_width() {
         assert_eq!(truncate_at_word("abc\u{3000}cd ef", 5), "abc");
         assert_eq!(last_words("ab cd\u{a0}ef", 3), "ef");
         assert_eq!(last_words("ab cd\u{a0}ef", 2), "ef");
@@ -223,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn cut_of_any_text_is_a_slice_within_its_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
+        fn cuts_are_slices_within_their_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
             prop_assert!(truncate_bytes(&text, limit).len() <= limit);
             prop_assert!(text.starts_with(truncate_bytes(&text, limit)));
             prop_assert!(last_bytes(&text, limit).len() <= limit);

@@ -43,7 +43,7 @@ mod tests {
     use super::{DAY_MS, utc_ms};
 
     #[test]
-    fn date_is_that_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         let first = |day: u64| utc_ms(day * DAY_MS)[..10].to_owned();
         assert_eq!(utc_ms(0), "1970-01-01T00:00:00Z");
         assert_eq!(utc_ms(1_763_212_668_999), "2025-11-15T13:17:48Z");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn days_follow_one_another() {
+    fn timestamps_sort_by_day() {
         let mut before = String::new();
         for day in 0..60_000 {
             let now = utc_ms(day * DAY_MS);

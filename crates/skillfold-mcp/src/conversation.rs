@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_loaded_again_is_counted_again() {
+    fn repeated_load_is_counted_again() {
         let (session, conversations) = (session(), Conversations::default());
         let load = |id: &str| conversations.load(json!({}), &session, id, "");
         let tokens = load("pdf");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_client_is_bounded_however_many_conversations_it_names() {
+    fn memory_per_client_is_bounded_for_any_number_of_conversations() {
         let (session, conversations) = (session(), Conversations::default());
         for number in 0..1_000 {
             let arguments = format!("{number} ").repeat(1_000);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn conversations_with_different_ids_are_apart_and_bounded() {
+    fn conversations_are_separate_by_id_and_bounded() {
         let (session, conversations) = (session(), Conversations::default());
         let load = |fields| conversations.load(fields, &session, "pdf", "");
         let tokens = load(json!({ "progressToken": 1 }));

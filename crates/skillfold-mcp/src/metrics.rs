@@ -315,7 +315,7 @@ mod tests {
     use super::{BUCKET_BOUNDS, Gauges, LABELS, Method, Metrics, Outcome};
 
     #[test]
-    fn labels_stand_in_the_order_of_what_is_asked() {
+    fn metric_labels_are_in_method_order() {
         for (index, (method, ..)) in LABELS.iter().enumerate() {
             assert_eq!(*method as usize, index, "{method:?}");
         }
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_add_up() {
+    fn histogram_buckets_are_cumulative() {
         let metrics = Metrics::default();
         for microseconds in [1, 250, 251, 60_000, 9_000_000] {
             metrics.count_request(

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn id_is_found_wherever_it_stands_in_the_outermost_object() {
+    fn id_is_found_anywhere_in_the_outermost_object() {
         let found = |text| id(text).unwrap_or_default();
         assert_eq!(found(r#"{"id":7,"params":{"id":8}}"#), "7");
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_not_given_back() {
+    fn invalid_id_is_not_echoed() {
         for text in [
             r#"{"params":{"id":1}}"#,
             r#"{"id":null}"#,

@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     #[tokio::test]
-    async fn model_gets_the_skill_that_it_asks_for() {
+    async fn model_gets_the_skill_it_requests() {
         let (answer, tokens) = super::converse().await.unwrap();
         assert_eq!(answer, "Bonjour, Alice!");
         assert!(tokens > 0);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_gets_what_its_version_keeps() {
+    fn listing_budget_depends_on_the_client_version() {
         assert_eq!(budget("claude-code", "2.1.325"), Budget::characters(4_000));
         assert_eq!(budget("claude-code", "2.2.0"), Budget::characters(4_000));
         assert_eq!(budget("claude-code", "2.1.197"), Budget::characters(2_000));

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_counted_alone_as_in_a_text() {
+    fn token_counts_of_lines_add_up_to_the_whole() {
         let lines = [
             "Skills:\n",
             "- pdf: Fills in forms…\n",
@@ -60,12 +60,12 @@ mod tests {
     }
 
     #[test]
-    fn special_tokens_are_text() {
+    fn special_tokens_are_counted_as_text() {
         assert!(O200k.count("<|endoftext|>") > 1);
     }
 
     #[test]
-    fn runs_without_end_are_counted() {
+    fn very_long_runs_are_counted() {
         for text in [" ", "\n", "a", "-", "\t\u{a0}", "将"] {
             let long = format!("{}x", text.repeat(1_500_000));
             assert!(O200k.count(&long) > 1, "{text:?}");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_counted_as_their_lines() {
+    fn long_texts_are_counted_line_by_line() {
         let line = "- pdf: Fills in forms and reads tables\n";
         let long = line.repeat(10_000);
         assert_eq!(O200k.count(&long), 10_000 * O200k.count(line));

@@ -81,7 +81,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn no_files_left_to_open_take_no_skill_away() {
+fn running_out_of_file_descriptors_loses_no_skill() {
     let folder = folder(TREE);
     let host = || {
         let environment =

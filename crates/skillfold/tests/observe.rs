@@ -38,7 +38,7 @@ fn skills() -> Skills {
 }
 
 #[test]
-fn counters_say_what_matched_and_what_it_cost() {
+fn counters_record_matches_and_their_cost() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
     let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
@@ -85,7 +85,7 @@ impl io::Write for Written {
 }
 
 #[test]
-fn events_are_lines_of_names_and_numbers() {
+fn events_contain_only_names_and_numbers() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let written = Written::default();
     let lines = TraceLines::new(written.clone());
@@ -111,7 +111,7 @@ fn events_are_lines_of_names_and_numbers() {
 }
 
 #[test]
-fn skipped_and_oversize_skills_are_warned_of() {
+fn skipped_and_oversize_skills_are_warnings() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let written = Written::default();
     let lines = TraceLines::new(written.clone());
@@ -134,7 +134,7 @@ fn skipped_and_oversize_skills_are_warned_of() {
 }
 
 #[test]
-fn own_events_of_a_host_go_on() {
+fn host_events_are_unaffected() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (written, own) = (Written::default(), Written::default());
     let host = {
@@ -152,7 +152,7 @@ fn own_events_of_a_host_go_on() {
 }
 
 #[test]
-fn line_has_nothing_that_a_terminal_obeys() {
+fn log_lines_contain_no_terminal_escapes() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let written = Written::default();
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
@@ -171,7 +171,7 @@ fn line_has_nothing_that_a_terminal_obeys() {
 }
 
 #[test]
-fn what_is_given_again_is_counted_and_did_not_match() {
+fn repeated_skill_is_counted_but_not_as_a_match() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
     let mut session = skills.session(Policy::triggered(), ContextLifetime::Transient);
@@ -190,7 +190,7 @@ fn what_is_given_again_is_counted_and_did_not_match() {
 }
 
 #[test]
-fn log_of_a_host_says_how_well_skills_were_chosen() {
+fn host_log_records_selection_accuracy() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let written = Written::default();
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
@@ -236,7 +236,7 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
 }
 
 #[test]
-fn requests_that_were_matched_before_are_counted_over_snapshots() {
+fn match_cache_hits_are_counted_across_snapshots() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
     let say = || {
@@ -268,7 +268,7 @@ fn events(call: impl FnOnce()) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
+fn discovery_is_logged_with_and_without_skills() {
     let one = (
         "a/SKILL.md",
         "---\nname: a\ndescription: d\ntriggers: [word]\n---\nDo it.\n",
@@ -298,7 +298,7 @@ fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
 
 #[cfg(unix)]
 #[test]
-fn every_path_that_is_refused_is_logged() {
+fn every_refused_path_is_logged() {
     use skillfold::core::{FsSource, Root, Scope};
     use skillfold_testkit::{ATTACKED_SKILL, ExpectedOutcome, hostile_tree};
     let tree = hostile_tree();

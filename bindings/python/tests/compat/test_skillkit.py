@@ -40,7 +40,7 @@ def test_arguments_are_filled_in_like_the_original(
     assert ours.process_skill_content(skill.content, skill.base_directory, arguments) == expected
 
 
-def test_text_without_arguments_and_placeholder_is_the_file(
+def test_text_without_arguments_or_placeholder_is_the_file(
     theirs: Any,
     ours: Any,
     tmp_path: Path,
@@ -52,7 +52,7 @@ def test_text_without_arguments_and_placeholder_is_the_file(
     assert manager(ours, tmp_path).load_skill("plain").content == "# Ä\n\n\tKeep  it.  \n\n---\n\nNo line feed"
 
 
-def test_processors_can_be_put_together(theirs: Any, ours: Any) -> None:
+def test_processors_can_be_composed(theirs: Any, ours: Any) -> None:
     context = {"arguments": "x", "base_directory": "/skills/a", "skill_name": "a"}
     for content in ("Do $ARGUMENTS.", "Do $ARGUMENTS, or ${this}."):
         texts = []
@@ -97,14 +97,14 @@ def test_loaded_skill_keeps_its_content(either: Any, tmp_path: Path, write: Writ
     assert skill.base_directory == tmp_path / "pdf"
 
 
-def test_fields_of_skillfold_withhold_nothing(either: Any, tmp_path: Path, write: Write) -> None:
+def test_skillfold_fields_withhold_nothing(either: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf", fields="default_enabled: false\ndisable-model-invocation: true\n")
     found = manager(either, tmp_path)
     assert "Do it." in found.invoke_skill("pdf")
     assert "Do it." in found.load_skill("pdf").invoke()
 
 
-def test_skill_without_its_file_raises(either: Any, tmp_path: Path, write: Write) -> None:
+def test_skill_whose_file_is_missing_raises(either: Any, tmp_path: Path, write: Write) -> None:
     file = write(tmp_path, "pdf")
     skill = manager(either, tmp_path).load_skill("pdf")
     file.unlink()
@@ -114,7 +114,7 @@ def test_skill_without_its_file_raises(either: Any, tmp_path: Path, write: Write
         asyncio.run(skill.ainvoke())
 
 
-def test_skill_of_any_file_can_be_invoked(either: Any, tmp_path: Path) -> None:
+def test_skill_built_from_any_file_can_be_invoked(either: Any, tmp_path: Path) -> None:
     file = tmp_path / "instructions.md"
     file.write_text("Greet $ARGUMENTS.")
     skill = either.Skill(metadata=either.SkillMetadata("greet", "Greets", file), base_directory=tmp_path)
@@ -210,7 +210,7 @@ def test_content_cache_works_like_the_original(theirs: Any, ours: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "link/x", "loop"])
-def test_paths_out_of_the_skill_are_refused(either: Any, tmp_path: Path, path: str) -> None:
+def test_paths_outside_the_skill_are_refused(either: Any, tmp_path: Path, path: str) -> None:
     base = tmp_path / "skill"
     base.mkdir()
     (base / "link").symlink_to(tmp_path)
@@ -305,7 +305,7 @@ def test_scripts_are_described_like_the_original(either: Any, tmp_path: Path, na
     assert script.description == description
 
 
-def test_limits_of_scripts_are_those_of_the_original(either: Any, tmp_path: Path) -> None:
+def test_script_limits_match_the_original(either: Any, tmp_path: Path) -> None:
     (tmp_path / "scripts/deep").mkdir(parents=True)
     for path in ("scripts/fill.py", "scripts/deep/sign.py"):
         (tmp_path / path).write_text("\n# Fills in a form.\n")
@@ -317,7 +317,7 @@ def test_limits_of_scripts_are_those_of_the_original(either: Any, tmp_path: Path
     assert either.ScriptDescriptionExtractor().extract(tmp_path / "scripts") == ""
 
 
-def test_tools_of_scripts_are_named_like_the_original(theirs: Any, ours: Any) -> None:
+def test_script_tools_are_named_like_the_original(theirs: Any, ours: Any) -> None:
     for skill, name in (("PDF_Tools", "Fill"), ("a.b", "x"), ("a", "x-y"), ("a" * 58, "x"), ("a" * 57, "x")):
         results: list[object] = []
         for library in (theirs, ours):
@@ -329,14 +329,14 @@ def test_tools_of_scripts_are_named_like_the_original(theirs: Any, ours: Any) ->
         assert results[0] == results[1]
 
 
-def test_result_of_a_script_has_the_properties_of_the_original(either: Any) -> None:
+def test_script_result_has_the_properties_of_the_original(either: Any) -> None:
     done = either.ScriptExecutionResult("out", "", 0, 1.0, Path("x"))
     assert (done.success, done.timeout, done.signaled) == (True, False, False)
     late = either.ScriptExecutionResult("", "Timeout", 124, 1.0, Path("x"), signal="SIGKILL", signal_number=9)
     assert (late.success, late.timeout, late.signaled) == (False, True, True)
 
 
-def test_missing_scripts_and_skills_are_told_apart(either: Any, tmp_path: Path, write: Write) -> None:
+def test_missing_scripts_and_skills_raise_different_errors(either: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf")
     found = manager(either, tmp_path)
     with pytest.raises(either.SkillNotFoundError):
@@ -348,7 +348,7 @@ def test_missing_scripts_and_skills_are_told_apart(either: Any, tmp_path: Path, 
 # LangChain.
 
 
-def test_tools_of_langchain_are_the_same(
+def test_langchain_tools_match_the_original(
     theirs: Any,
     ours: Any,
     tmp_path: Path,
@@ -373,7 +373,7 @@ def test_tools_of_langchain_are_the_same(
         assert asyncio.run(our["greet"].ainvoke(arguments)) == expected
 
 
-def test_agent_of_langchain_gets_the_instructions(ours: Any, tmp_path: Path, write: Write) -> None:
+def test_langchain_agent_gets_the_instructions(ours: Any, tmp_path: Path, write: Write) -> None:
     agents = pytest.importorskip("langchain.agents")
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage

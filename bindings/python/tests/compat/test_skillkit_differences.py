@@ -31,14 +31,14 @@ def test_frontmatter_is_not_in_the_text(theirs: Any, ours: Any, tmp_path: Path, 
     assert our.invoke_skill("pdf") == f"Base directory for this skill: {tmp_path / 'pdf'}\n\nDo it.\n"
 
 
-def test_header_is_one_line_and_names_no_class(theirs: Any, ours: Any) -> None:
+def test_header_is_one_line_without_a_class_name(theirs: Any, ours: Any) -> None:
     context = {"base_directory": "/skills/pdf"}
     original, our = (library.BaseDirectoryProcessor().process("Do it.", context) for library in (theirs, ours))
     assert "FilePathResolver.resolve_path" in original
     assert our == "Base directory for this skill: /skills/pdf\n\nDo it."
 
 
-def test_longer_word_is_no_placeholder(theirs: Any, ours: Any) -> None:
+def test_longer_word_is_not_a_placeholder(theirs: Any, ours: Any) -> None:
     original, our = (library.process_skill_content("$ARGUMENTSX", Path("/a"), "x") for library in (theirs, ours))
     assert original.endswith("\n\nxX")
     assert our.endswith("\n\n$ARGUMENTSX\n\nARGUMENTS: x\n")
@@ -67,7 +67,7 @@ def test_loaded_skill_fills_in_arguments_like_the_manager(
     assert manager(ours, tmp_path).invoke_skill("pdf", "x").endswith(f"\n{our}")
 
 
-def test_appended_arguments_have_one_blank_line_before_them(
+def test_appended_arguments_follow_one_blank_line(
     theirs: Any,
     ours: Any,
     tmp_path: Path,
@@ -87,7 +87,7 @@ def test_none_counts_as_no_arguments(theirs: Any, ours: Any, tmp_path: Path, wri
     assert manager(ours, tmp_path).invoke_skill("pdf", None).endswith("Do .\n")
 
 
-def test_line_endings_stay(theirs: Any, ours: Any, tmp_path: Path) -> None:
+def test_line_endings_are_kept(theirs: Any, ours: Any, tmp_path: Path) -> None:
     (tmp_path / "pdf").mkdir()
     (tmp_path / "pdf" / "SKILL.md").write_bytes(b"---\r\nname: pdf\r\ndescription: x\r\n---\r\nDo it.\r\n")
     assert manager(theirs, tmp_path).invoke_skill("pdf").endswith("\nDo it.\n")
@@ -107,7 +107,7 @@ def test_tools_are_read_in_all_spellings(theirs: Any, ours: Any, tmp_path: Path,
     assert ours.SkillParser().parse_skill_file(file).allowed_tools == ("Read", "Grep")
 
 
-def test_numbers_are_text(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_numbers_are_read_as_strings(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf", fields="version: 1.10\n")
     write(tmp_path, "123")
     assert manager(theirs, tmp_path).get_skill("pdf").version is None
@@ -116,7 +116,7 @@ def test_numbers_are_text(theirs: Any, ours: Any, tmp_path: Path, write: Write) 
     assert names(manager(ours, tmp_path)) == ["123", "pdf"]
 
 
-def test_yaml_that_makes_copies_is_text_and_the_first_of_two_fields_counts(
+def test_yaml_aliases_are_text_and_the_first_duplicate_field_wins(
     theirs: Any,
     ours: Any,
     tmp_path: Path,
@@ -147,14 +147,16 @@ def test_name_that_is_a_path_is_refused(theirs: Any, ours: Any, tmp_path: Path) 
 # Discovery.
 
 
-def test_skill_inside_a_skill_is_a_file_of_it(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_nested_skill_is_a_file_of_the_outer_skill(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "outer")
     write(tmp_path / "outer" / "examples", "inner")
     assert names(manager(theirs, tmp_path)) == ["inner", "outer"]
     assert names(manager(ours, tmp_path)) == ["outer"]
 
 
-def test_file_is_named_exactly_skill_md_and_is_no_link(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_skill_file_is_named_exactly_skill_md_and_is_not_a_link(
+    theirs: Any, ours: Any, tmp_path: Path, write: Write
+) -> None:
     file = write(tmp_path, "pdf")
     file.rename(file.with_name("skill.md"))
     write(tmp_path, "node_modules")
@@ -196,7 +198,7 @@ def test_skills_are_in_order_of_sources_and_paths(ours: Any, tmp_path: Path, wri
 # Sync, async and the cache.
 
 
-def test_sync_and_async_may_be_mixed(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_sync_and_async_calls_may_be_mixed(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf")
 
     async def both(library: Any) -> object:
@@ -222,7 +224,7 @@ def test_sync_call_in_a_running_loop_uses_the_cache(theirs: Any, ours: Any, sett
     assert asyncio.run(hits(ours)) == (1, 1)
 
 
-def test_white_space_in_arguments_counts(theirs: Any, ours: Any, settled: Path) -> None:
+def test_whitespace_in_arguments_is_significant(theirs: Any, ours: Any, settled: Path) -> None:
     original, our = manager(theirs, settled), manager(ours, settled)
     for found in (original, our):
         found.invoke_skill("greet", "Ada  Lovelace")
@@ -231,7 +233,7 @@ def test_white_space_in_arguments_counts(theirs: Any, ours: Any, settled: Path) 
     assert (original.get_cache_stats().size, our.get_cache_stats().size) == (1, 2)
 
 
-def test_older_file_is_read_again(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_file_with_an_older_mtime_is_read_again(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     file = write(tmp_path, "pdf", "New.\n")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
     for found in (original, our):
@@ -242,7 +244,7 @@ def test_older_file_is_read_again(theirs: Any, ours: Any, tmp_path: Path, write:
     assert "Old." in our.invoke_skill("pdf")
 
 
-def test_content_cache_does_not_return_a_text_for_an_older_file(theirs: Any, ours: Any) -> None:
+def test_content_cache_misses_for_a_file_with_an_older_mtime(theirs: Any, ours: Any) -> None:
     async def get(library: Any) -> object:
         cache = library.ContentCache()
         await cache.put("pdf", "", "New.", 2.0)
@@ -252,7 +254,7 @@ def test_content_cache_does_not_return_a_text_for_an_older_file(theirs: Any, our
     assert asyncio.run(get(ours)) is None
 
 
-def test_file_that_was_just_written_is_read_at_each_call(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_recently_written_file_is_read_on_each_call(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
     for found in (original, our):
@@ -263,7 +265,7 @@ def test_file_that_was_just_written_is_read_at_each_call(theirs: Any, ours: Any,
     assert (original.clear_cache(), our.clear_cache()) == (1, 1)
 
 
-def test_two_names_of_a_skill_share_the_cache(theirs: Any, ours: Any, settled: Path) -> None:
+def test_two_names_of_one_skill_share_the_cache(theirs: Any, ours: Any, settled: Path) -> None:
     sizes = []
     for library in (theirs, ours):
         found = library.SkillManager(project_skill_dir="", anthropic_config_dir="", plugin_dirs=[settled])
@@ -273,7 +275,7 @@ def test_two_names_of_a_skill_share_the_cache(theirs: Any, ours: Any, settled: P
     assert sizes == [(2, 1, 1), (1, 1, 0)]
 
 
-def test_missing_or_broken_file_raises_what_the_documentation_says(
+def test_missing_or_broken_file_raises_the_documented_error(
     theirs: Any,
     ours: Any,
     tmp_path: Path,
@@ -297,7 +299,7 @@ def test_missing_or_broken_file_raises_what_the_documentation_says(
 # Errors.
 
 
-def test_errors_say_what_they_are_about(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_errors_carry_their_context(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "pdf")
     path = {"requested_path": "../x", "base_directory": str(tmp_path)}
     script = {"script_name": "fill", "skill_name": "pdf"}
@@ -344,7 +346,7 @@ def test_description_of_a_script_is_its_whole_first_comment(theirs: Any, ours: A
     assert ours.ScriptDescriptionExtractor().extract(tmp_path / name) == our
 
 
-def test_folder_of_scripts_that_is_a_link_is_not_followed(theirs: Any, ours: Any, tmp_path: Path) -> None:
+def test_linked_scripts_folder_is_not_followed(theirs: Any, ours: Any, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/fill.py").write_text("")
     (tmp_path / "pdf").mkdir()
@@ -361,7 +363,7 @@ def test_scripts_are_listed_in_order(ours: Any, tmp_path: Path) -> None:
     assert listed == ["scripts/a/c.py", "scripts/a.py", "scripts/b.py", "a.py"]
 
 
-def test_description_reads_the_head_of_a_script_only(ours: Any, tmp_path: Path) -> None:
+def test_description_reads_only_the_head_of_a_script(ours: Any, tmp_path: Path) -> None:
     (tmp_path / "long.sh").write_text("x" * 65_536 + "\n# Not this.\n")
     assert ours.ScriptDescriptionExtractor().extract(tmp_path / "long.sh") == ""
 
@@ -404,7 +406,7 @@ def test_script_runs_only_if_the_user_has_allowed_it(ours: Any, tmp_path: Path, 
         found.execute_skill_script("pdf", "fill", {})
 
 
-def test_no_script_runs_where_a_passphrase_is_required(
+def test_no_script_runs_if_a_passphrase_is_required(
     ours: Any, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_script(tmp_path, write)
@@ -415,7 +417,7 @@ def test_no_script_runs_where_a_passphrase_is_required(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
-def test_scripts_run_in_a_box_with_arguments_as_they_are(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_scripts_run_in_a_sandbox_with_verbatim_arguments(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
     allow(tmp_path)
     assert manager(theirs, tmp_path).execute_skill_script("pdf", "fill", {"Page": 1}).stdout == '{"page": 1}\n'
@@ -439,7 +441,7 @@ def run_script(module: Any, folder: Path, write: Write, text: str, **limits: int
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
-def test_script_that_fails_or_runs_too_long_is_a_result(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_failing_or_timed_out_script_is_a_result(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     for module in (theirs, ours):
         failed = run_script(module, tmp_path, write, "import sys; sys.exit('no form')\n")
         assert (failed.exit_code, failed.stderr, failed.success) == (1, "no form\n", False)
@@ -450,7 +452,7 @@ def test_script_that_fails_or_runs_too_long_is_a_result(theirs: Any, ours: Any, 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
-def test_script_has_nothing_of_the_host(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_script_cannot_access_the_host(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret", encoding="utf-8")
     text = f"import os; print(os.path.exists({str(secret)!r}), 'SKILL_NAME' in os.environ)\n"
@@ -461,7 +463,7 @@ def test_script_has_nothing_of_the_host(theirs: Any, ours: Any, tmp_path: Path, 
         ours.ScriptExecutor().execute(secret, {}, skill.base_directory, skill.metadata)
 
 
-def test_tools_of_scripts_are_made_on_request_alone(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_script_tools_are_created_only_on_request(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     with_script(tmp_path, write)
     write(tmp_path, "mail")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
@@ -472,7 +474,7 @@ def test_tools_of_scripts_are_made_on_request_alone(theirs: Any, ours: Any, tmp_
     assert ours.create_script_tools(our.load_skill("mail"), our) == []
 
 
-def test_skill_for_people_is_no_tool_of_a_model(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_user_only_skill_is_not_a_model_tool(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path, "deploy", fields="disable-model-invocation: true\n")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
     assert [tool.name for tool in theirs.create_langchain_tools(original)] == ["deploy"]

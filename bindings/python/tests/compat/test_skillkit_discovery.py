@@ -31,7 +31,7 @@ def test_skills_are_found_down_to_five_folders(theirs: Any, ours: Any, tmp_path:
     assert [skill[0] for skill in found[1]] == ["deep", "in-hidden-folder", "top"]
 
 
-def test_folder_may_be_a_skill_itself(either: Any, tmp_path: Path, write: Write) -> None:
+def test_search_path_may_itself_be_a_skill(either: Any, tmp_path: Path, write: Write) -> None:
     file = write(tmp_path, "pdf")
     assert [skill.skill_path for skill in manager(either, file.parent).list_skills()] == [file]
 
@@ -64,7 +64,7 @@ def test_default_folders_are_searched(
         assert sorted(skill.description for skill in found.list_skills()) == descriptions
 
 
-def test_settings_and_folders_of_the_person_are_not_read(
+def test_user_settings_and_folders_are_not_read(
     either: Any,
     tmp_path: Path,
     write: Write,
@@ -140,7 +140,7 @@ def test_highest_priority_wins_a_name(either: Any, tmp_path: Path, write: Write)
     assert found.get_skill("pdf").description == "from custom"
 
 
-def test_discovery_again_finds_what_is_new(either: Any, tmp_path: Path, write: Write) -> None:
+def test_repeated_discovery_finds_new_skills(either: Any, tmp_path: Path, write: Write) -> None:
     found = manager(either, tmp_path)
     write(tmp_path, "pdf")
     found.discover()
@@ -150,7 +150,7 @@ def test_discovery_again_finds_what_is_new(either: Any, tmp_path: Path, write: W
     assert found.get_skill("pdf").description == "changed"
 
 
-def test_source_that_the_program_adds_is_searched(either: Any, tmp_path: Path, write: Write) -> None:
+def test_source_added_by_the_program_is_searched(either: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path / "more", "mail")
     found = either.SkillManager(**NO_DEFAULTS)
     found.discover()
@@ -215,7 +215,7 @@ def test_parser_and_content_refuse_files_that_cannot_be_read(either: Any, tmp_pa
         skill.invoke()
 
 
-def test_files_are_found_without_reading_them(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+def test_discovery_does_not_read_files(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
     files = [write(tmp_path, "pdf"), write(tmp_path / "a", "mail")]
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "SKILL.md").write_text("# Not a skill")
@@ -241,7 +241,7 @@ def test_files_are_found_without_reading_them(theirs: Any, ours: Any, tmp_path: 
     "parameter",
     ["skill_dir", "project_skill_dir", "anthropic_config_dir", "plugin_dirs", "additional_search_paths"],
 )
-def test_folder_that_does_not_exist_is_refused(theirs: Any, ours: Any, tmp_path: Path, parameter: str) -> None:
+def test_missing_folder_is_refused(theirs: Any, ours: Any, tmp_path: Path, parameter: str) -> None:
     missing = tmp_path / "missing"
     value = [missing] if parameter.endswith("s") else missing
     raised = [
@@ -251,7 +251,7 @@ def test_folder_that_does_not_exist_is_refused(theirs: Any, ours: Any, tmp_path:
     assert raised[1][1]["invalid_path"] == str(missing)
 
 
-def test_cache_needs_a_size(either: Any) -> None:
+def test_cache_size_must_be_positive(either: Any) -> None:
     with pytest.raises(ValueError, match="positive"):
         either.SkillManager(max_cache_size=0, **NO_DEFAULTS)
 
@@ -308,14 +308,14 @@ def test_skills_of_a_plugin_have_qualified_names(either: Any, tmp_path: Path, wr
     assert "Of Acme." in found.load_skill("acme:pdf").invoke()
 
 
-def test_plugin_inside_another_source_has_its_names(either: Any, tmp_path: Path, write: Write) -> None:
+def test_plugin_inside_another_source_keeps_qualified_names(either: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path / "acme", "pdf")
     found = manager(either, tmp_path, plugin_dirs=[tmp_path / "acme"])
     assert found.get_skill("acme:pdf") == found.get_skill("pdf")
     assert found.list_skills(include_qualified=True) == ["pdf"]
 
 
-def test_plugin_without_a_valid_manifest_has_the_name_of_its_folder(either: Any, tmp_path: Path, write: Write) -> None:
+def test_plugin_without_a_valid_manifest_is_named_after_its_folder(either: Any, tmp_path: Path, write: Write) -> None:
     write(tmp_path / "my.plugin/anywhere", "pdf")
     write_plugin(tmp_path / "my.plugin", "other name")
     found = either.SkillManager(plugin_dirs=[tmp_path / "my.plugin"], **NO_DEFAULTS)

@@ -77,7 +77,7 @@ def test_name_has_the_signature_of_the_original(name: str, key: str) -> None:
     assert parameters(our) == parameters(original)
 
 
-def test_properties_and_fields_are_those_of_the_original() -> None:
+def test_properties_and_fields_match_the_original() -> None:
     for name, key in ALL:
         original, our = public(name)[key], getattr(module(PACKAGE, name), key)
         if not isinstance(original, type):
@@ -116,6 +116,6 @@ def test_metadata_of_a_missing_file_is_refused(either: Any) -> None:
         either.SkillMetadata("pdf", "PDF", Path("missing/SKILL.md"))
 
 
-def test_version_is_that_of_the_api() -> None:
+def test_version_is_the_api_version() -> None:
     assert module(PACKAGE, "").__version__ == "0.4.0"
     assert module("skillkit", "").__version__ == "0.3.0"

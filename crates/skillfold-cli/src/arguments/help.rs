@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_command_is_among_the_words_that_are_none() {
+    fn words_suggested_for_commands_are_not_commands() {
         let command = command();
         for word in OTHER_WORDS.iter().flat_map(|(words, _)| *words) {
             assert!(command.find_subcommand(word).is_none(), "{word}");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_word_leads_to_what_does_it() {
+    fn misspelt_word_suggests_the_right_command() {
         let hint = |word, parent| instead_of(word, parent).unwrap_or_default();
         assert_eq!(hint("chek", None), "Did you mean `check`?");
         assert!(hint("install", None).contains("does not install"));

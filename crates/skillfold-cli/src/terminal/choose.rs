@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn words_narrow_the_list_and_those_in_an_id_come_first() {
+    fn typing_filters_the_list_and_ranks_id_matches_first() {
         insta::assert_snapshot!(check("", 80, 8), @"
         Which skill?
         > deploy     Deploys a service. Use when PDF reports are due.
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn enter_chooses_what_is_marked() {
+    fn enter_chooses_the_marked_entry() {
         let chosen = |keys| check(keys, 80, 8).lines().last().unwrap().to_owned();
         assert_eq!(chosen("!"), "Choose(0)");
         assert_eq!(chosen(">>!"), "Choose(2)");

@@ -307,7 +307,7 @@ mod tests {
     use skillfold::core::text::is_invisible;
 
     #[test]
-    fn nothing_but_our_colours_gets_to_a_terminal() {
+    fn only_our_own_colours_reach_a_terminal() {
         for style in [BOLD, DIM, GOOD, WARN, BAD] {
             let styled = paint(style, "a\tb\n⚠\u{fe0f}");
             assert_eq!(printable(&styled), styled);

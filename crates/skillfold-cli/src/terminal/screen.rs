@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     #[ignore = "another test runs it on a terminal"]
-    fn panics_on_a_screen() {
+    fn child_that_panics_on_a_screen() {
         // Without a terminal it was not started by that test.
         if !std::io::stdin().is_terminal() {
             return;
@@ -142,9 +142,10 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "it runs itself on a terminal")]
-    fn panic_is_reported_after_the_terminal_is_given_back() {
+    fn panic_is_reported_after_the_terminal_is_restored() {
         let test = std::env::current_exe().unwrap();
-        let this = "terminal::screen::tests::panics_on_a_screen --exact --ignored --nocapture";
+        let this =
+            "terminal::screen::tests::child_that_panics_on_a_screen --exact --ignored --nocapture";
         let typed = format!("stty -a; {} {this}; stty -a", test.display());
         let mut terminal = Command::new("script");
         terminal

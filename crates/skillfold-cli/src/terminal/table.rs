@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_cell_pushes_only_its_own_line() {
+    fn one_long_cell_shifts_only_its_own_line() {
         let long = "x".repeat(60);
         let table = table(&[[&long, "user", "first"], ["a", "user", "second"]]);
         let lines = table.lines(None);
@@ -210,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn cut_text_is_a_start_of_the_text(text in ".{0,80}", columns in 1_usize..60) {
+        fn cut_text_is_a_prefix(text in ".{0,80}", columns in 1_usize..60) {
             let cut = cut(&text, columns);
             prop_assert!(width(&cut) <= columns || cut == text);
             prop_assert!(text.starts_with(cut.trim_end_matches('…')) || text == cut);

@@ -11,7 +11,7 @@ use skillfold_testkit::{
 use crate::command::skillfold;
 
 #[test]
-fn no_path_that_is_typed_gives_a_byte_from_outside_the_skill() {
+fn no_path_argument_reads_a_byte_from_outside_the_skill() {
     let tree = hostile_tree();
     let attacks = tree.attacks();
     assert!(attacks.len() >= 500, "{}", attacks.len());
@@ -48,7 +48,7 @@ fn no_path_that_is_typed_gives_a_byte_from_outside_the_skill() {
 }
 
 #[test]
-fn nothing_that_is_swapped_in_while_the_command_runs_is_printed() {
+fn nothing_swapped_in_while_the_command_runs_is_printed() {
     for (command, swapped, outside) in [
         (&["load", "pdf"][..], "root/pdf", "outside/skill"),
         (

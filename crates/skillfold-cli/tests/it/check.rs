@@ -16,7 +16,7 @@ fn world(text: &str) -> World {
 }
 
 #[test]
-fn finding_is_shown_with_its_place_underlined() {
+fn finding_is_shown_and_underlined() {
     insta::assert_snapshot!(world(BROKEN).run(&["check"]), @"
     warning[SF101]: Value of `description` has an unquoted `: `
      --> .agents/skills/pdf/SKILL.md:4:14
@@ -48,7 +48,7 @@ fn finding_is_shown_with_its_place_underlined() {
 }
 
 #[test]
-fn exit_code_says_whether_something_is_wrong() {
+fn exit_code_reflects_the_findings() {
     let code = |text: &str, arguments: &[&str]| {
         let shown = world(text).run(arguments);
         shown.lines().last().unwrap().to_owned()
@@ -66,7 +66,7 @@ fn exit_code_says_whether_something_is_wrong() {
 }
 
 #[test]
-fn fix_corrects_and_keeps_comments() {
+fn fix_keeps_comments() {
     let world = world(BROKEN);
     insta::assert_snapshot!(world.run(&["check", "--fix"]), @"
     fixed[SF101]: Value of `description` has an unquoted `: ` (.agents/skills/pdf/SKILL.md:4:14)
@@ -134,7 +134,7 @@ fn skill_is_named_by_path_or_by_id() {
 }
 
 #[test]
-fn paths_start_at_the_folder_that_is_worked_in() {
+fn paths_are_relative_to_the_working_directory() {
     let world = world(&skill("pdf", "Fills in forms"));
     let output = skillfold(&world.path(""), &world.path("person"))
         .args(["-C", "app", "check", ".agents/skills/pdf"])
@@ -203,7 +203,7 @@ fn fix_without_a_name_stays_in_the_project() {
 }
 
 #[test]
-fn file_that_cannot_be_read_whole_is_never_written() {
+fn partially_read_file_is_never_written() {
     let world = world(BROKEN);
     let file = world.path("app/.agents/skills/pdf/SKILL.md");
     let large = format!("{BROKEN}{}", "More. ".repeat(3_000_000));
@@ -217,7 +217,7 @@ fn file_that_cannot_be_read_whole_is_never_written() {
 }
 
 #[test]
-fn bytes_of_the_body_stay_as_they_are() {
+fn fix_keeps_the_body_byte_for_byte() {
     let world = world(BROKEN);
     let file = world.path("app/.agents/skills/pdf/SKILL.md");
     let bytes = [BROKEN.as_bytes(), b"\xff\xfe \x80 no text\x00\n"].concat();
@@ -229,7 +229,7 @@ fn bytes_of_the_body_stay_as_they_are() {
 }
 
 #[test]
-fn skill_that_cannot_be_written_stops_no_other() {
+fn unwritable_skill_does_not_stop_the_others() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = world(BROKEN);
@@ -257,7 +257,7 @@ fn skill_that_cannot_be_written_stops_no_other() {
 }
 
 #[test]
-fn skill_that_cannot_be_written_is_judged() {
+fn unwritable_skill_is_still_checked() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = world(&skill("pdf", "Fills in: forms"));
@@ -293,7 +293,7 @@ fn skill_that_cannot_be_written_is_judged() {
 }
 
 #[test]
-fn path_cannot_speak_to_the_terminal() {
+fn path_cannot_inject_terminal_escapes() {
     let world = World::new("//- app/README.md\n");
     world.write(&format!("\n//- app/r\u{1b}]0;x/a/SKILL.md\n{BROKEN}"));
     for arguments in [
@@ -311,7 +311,7 @@ fn path_cannot_speak_to_the_terminal() {
 }
 
 #[test]
-fn failure_is_json_where_json_is_wanted() {
+fn failure_is_json_with_the_json_option() {
     let world = world(BROKEN);
     for arguments in [
         &["--json", "check", "nothing-like-it"][..],
@@ -337,7 +337,7 @@ fn failure_is_json_where_json_is_wanted() {
 }
 
 #[test]
-fn sarif_names_rules_and_places() {
+fn sarif_has_rules_and_locations() {
     let log: Value =
         serde_json::from_str(&world(BROKEN).data(&["check", "--format", "sarif"])).unwrap();
     let run = &log["runs"][0];
@@ -375,7 +375,7 @@ fn sarif_names_rules_and_places() {
 }
 
 #[test]
-fn json_is_the_view() {
+fn json_output_is_the_check_view() {
     let world = world(BROKEN);
     let as_flag = world.data(&["check", "--json"]);
     assert_eq!(as_flag, world.data(&["check", "--format", "json"]));
@@ -410,7 +410,7 @@ fn sarif_and_memory(world: &World, length: usize) -> (String, u64) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn sarif_of_many_files_takes_the_memory_of_few() {
+fn sarif_of_many_files_takes_bounded_memory() {
     let memory = |files: usize| {
         let world = World::new("//- app/README.md\n");
         let links = "[x](gone.md)\n".repeat(200);
@@ -435,7 +435,7 @@ fn sarif_of_many_files_takes_the_memory_of_few() {
 }
 
 #[test]
-fn watch_checks_again_after_a_change_beside_the_file_and_outlives_the_skill() {
+fn watch_rechecks_after_a_change_in_the_folder_and_survives_removal_of_the_skill() {
     let world = World::new(
         "//- app/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does it\n---\n[x](references/x.md)\n//- app/.agents/skills/a/references/y.md\ny\n",
     );
@@ -462,7 +462,7 @@ fn watch_checks_again_after_a_change_beside_the_file_and_outlives_the_skill() {
 }
 
 #[test]
-fn many_links_out_of_one_skill_do_not_bury_the_error_of_another() {
+fn many_escaping_links_in_one_skill_do_not_bury_errors_of_another() {
     let links = "[x](../../x.md)\n".repeat(12);
     let world = World::new(&format!(
         "//- app/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does it\n---\n{links}//- app/.agents/skills/b/SKILL.md\n# No frontmatter\n"
@@ -481,7 +481,7 @@ fn many_links_out_of_one_skill_do_not_bury_the_error_of_another() {
 }
 
 #[test]
-fn what_fix_would_correct_is_what_it_corrects() {
+fn fix_corrects_exactly_what_check_announces() {
     let world = World::new("//- app/README.md\n");
     for name in ["mail", "notes"] {
         let text = skill(name, "Far: away");

@@ -28,7 +28,7 @@ fn world() -> World {
 }
 
 #[test]
-fn text_of_an_agent_is_printed_and_missing_skills_are_named() {
+fn agent_text_is_printed_and_missing_skills_are_named() {
     let world = world();
     insta::assert_snapshot!(world.run(&["compose", "clerk", "--prompt", "prompt.md", "--inline", "Be brief."]), @"
     You are a clerk.
@@ -54,7 +54,7 @@ fn text_of_an_agent_is_printed_and_missing_skills_are_named() {
 }
 
 #[test]
-fn agent_of_a_manifest_is_composed_and_served_in_a_trusted_project_only() {
+fn manifest_agent_is_composed_and_served_only_in_a_trusted_project() {
     let world = world();
     world.write(
         "
@@ -96,7 +96,7 @@ fn agent_of_a_manifest_is_composed_and_served_in_a_trusted_project_only() {
 }
 
 #[test]
-fn prompt_for_a_client_is_what_its_model_gets() {
+fn prompt_command_prints_what_the_clients_model_gets() {
     let world = world();
     insta::assert_snapshot!(world.run(&["prompt", "--client", "claude-code"]), @"
     ## Skills
@@ -125,7 +125,7 @@ fn prompt_for_a_client_is_what_its_model_gets() {
 }
 
 #[test]
-fn conversation_goes_on_from_its_file() {
+fn conversation_resumes_from_its_file() {
     let world = world();
     let ask = || world.run(&["prompt", "--session", "talk.json", "Fill in this form"]);
     let first = ask();

@@ -53,7 +53,7 @@ fn explain_names_the_origin_of_each_value() {
 }
 
 #[test]
-fn setting_is_written_beside_what_is_there() {
+fn config_set_keeps_existing_settings() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["config", "set", "disable", "a, user:b"]), @"
     ROOT/person/.config/skillfold/config.toml
@@ -88,7 +88,7 @@ fn setting_is_written_beside_what_is_there() {
 }
 
 #[test]
-fn setting_that_cannot_be_followed_is_not_written() {
+fn invalid_setting_is_not_written() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["config", "set", "links", "maybe"]), @"
     ! error: Setting `links` is not usable: `maybe` is not one of `follow`, `refuse`, `strict` (argument)
@@ -114,7 +114,7 @@ fn setting_that_cannot_be_followed_is_not_written() {
 }
 
 #[test]
-fn broken_settings_stop_every_command_but_those_that_explain() {
+fn broken_settings_stop_every_command_except_diagnostic_ones() {
     let world = World::new("//- person/.config/skillfold/config.toml\ndisable = [\n");
     insta::assert_snapshot!(world.run(&["list"]), @"
     ! error: Settings are not valid TOML: unclosed array, expected `]` (ROOT/person/.config/skillfold/config.toml:1)
@@ -134,7 +134,7 @@ fn broken_settings_stop_every_command_but_those_that_explain() {
 }
 
 #[test]
-fn root_that_is_not_there_is_said() {
+fn missing_root_is_reported() {
     let world = World::new("//- app/README.md\n");
     let shown = world.run(&["config", "--set", "roots=nowhere"]);
     assert!(
@@ -144,7 +144,7 @@ fn root_that_is_not_there_is_said() {
 }
 
 #[test]
-fn root_of_the_command_line_is_one_path() {
+fn root_option_is_a_single_path() {
     let world = World::new(
         "//- a:b/pdf/SKILL.md\n---\nname: pdf\ndescription: Fills in forms\n---\nDo it.\n",
     );
@@ -170,7 +170,7 @@ fn root_of_the_command_line_is_one_path() {
 }
 
 #[test]
-fn root_that_is_no_folder_is_said() {
+fn root_that_is_not_a_folder_is_reported() {
     let world = World::new("//- app/SKILL.md\nx\n");
     insta::assert_snapshot!(world.run(&["list", "--root", "SKILL.md"]), @"
     ! error: Invalid `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes files
@@ -185,7 +185,7 @@ fn root_that_is_no_folder_is_said() {
 }
 
 #[test]
-fn home_that_no_variable_names_is_said_and_can_be_forbidden() {
+fn home_without_a_variable_is_reported_and_can_be_disabled() {
     let world = World::new("//- app/README.md\n");
     let without_home = |arguments: &[&str], forbidden: &str| {
         let output = skillfold(&world.path("app"), &world.path("person"))
@@ -215,7 +215,7 @@ fn home_that_no_variable_names_is_said_and_can_be_forbidden() {
 }
 
 #[test]
-fn editor_gets_a_file_that_it_can_save() {
+fn config_edit_opens_a_file_the_editor_can_save() {
     let world = World::new("//- app/README.md\n");
     let edit = |editor: &str| {
         skillfold(&world.path("app"), &world.path("person"))
@@ -239,7 +239,7 @@ fn editor_gets_a_file_that_it_can_save() {
 }
 
 #[test]
-fn settings_are_checked_after_they_were_edited() {
+fn settings_are_validated_after_editing() {
     let world = World::new("//- app/README.md\n");
     let edit = |editor: &str| {
         let output = skillfold(&world.path("app"), &world.path("person"))
@@ -268,7 +268,7 @@ fn settings_are_checked_after_they_were_edited() {
 }
 
 #[test]
-fn settings_that_stop_other_commands_are_the_first_thing_said() {
+fn status_reports_broken_settings_first() {
     let world =
         World::new("//- app/README.md\n//- person/.config/skillfold/config.toml\nbroken = = [\n");
     let shown = world.run(&[]);

@@ -113,7 +113,7 @@ fn harm(path: &Path, kind: usize) {
 }
 
 #[test]
-fn server_survives_36_damages_of_its_index_and_answers_each_time() {
+fn server_survives_36_kinds_of_index_damage_and_still_answers() {
     let tree: String = (0..SKILLS)
         .map(|number| {
             format!(

@@ -105,7 +105,7 @@ fn every_listed_format_has_a_fixture_and_every_fixture_a_row() {
 }
 
 #[test]
-fn lists_of_the_next_format_decide_nothing_and_are_not_written() {
+fn lists_of_a_newer_format_are_ignored_and_not_overwritten() {
     let (list, add) = (["trust", "--list"], ["trust", "--yes"]);
     check(&world(), "trusted.toml", &list, "1 folder is trusted", &add);
     let holding = world();
@@ -127,7 +127,7 @@ fn lists_of_the_next_format_decide_nothing_and_are_not_written() {
 }
 
 #[test]
-fn setup_of_the_next_format_stops_setup() {
+fn setup_state_of_a_newer_format_stops_setup() {
     let world = world();
     let file = format!("{STATE}/setup.toml");
     put(&world, &file, text_fixture(&world, "setup.toml"));
@@ -163,7 +163,7 @@ fn hashed(log: &str) -> String {
 }
 
 #[test]
-fn log_of_the_next_format_is_shown_and_only_read() {
+fn log_of_a_newer_format_is_shown_and_never_written() {
     let world = world();
     let file = format!("{DATA}/audit.jsonl");
     let log = text_fixture(&world, "audit.jsonl");
@@ -192,7 +192,7 @@ fn log_of_the_next_format_is_shown_and_only_read() {
 }
 
 #[test]
-fn proposal_of_the_next_format_is_named_and_not_approved() {
+fn proposal_of_a_newer_format_is_named_and_not_approved() {
     let name = "golden-20261117T072000Z";
     let file = format!("{DATA}/proposals/{name}.md");
     let (list, approve) = (["proposals"], ["approve", name]);
@@ -211,7 +211,7 @@ fn proposal_of_the_next_format_is_named_and_not_approved() {
 }
 
 #[test]
-fn version_of_a_skill_is_known_by_its_name() {
+fn stored_skill_version_is_verified_against_its_name() {
     let list = fixture("object");
     let files = FileDigests::from_bytes(&list).unwrap();
     let golden = skillfold_testkit::write_golden_skill(tempfile::tempdir().unwrap().path());
@@ -227,7 +227,7 @@ fn version_of_a_skill_is_known_by_its_name() {
 }
 
 #[test]
-fn passphrase_of_the_next_format_approves_nothing_and_is_not_replaced() {
+fn passphrase_of_a_newer_format_approves_nothing_and_is_not_replaced() {
     let world = world();
     let file = format!("{DATA}/passphrase.json");
     let text = text_fixture(&world, "passphrase.json");
@@ -246,7 +246,7 @@ fn passphrase_of_the_next_format_approves_nothing_and_is_not_replaced() {
 }
 
 #[test]
-fn settings_of_a_later_version_are_refused_by_key_and_kept() {
+fn settings_of_a_newer_version_are_refused_by_key_and_kept() {
     let world = world();
     let file = "person/.config/skillfold/config.toml";
     let text = text_fixture(&world, "config.toml");
@@ -264,7 +264,7 @@ fn settings_of_a_later_version_are_refused_by_key_and_kept() {
 }
 
 #[test]
-fn conversations_of_the_next_format_have_files_of_their_own() {
+fn conversations_of_a_newer_format_use_separate_files() {
     let world = world();
     let environment = Environment::new(world.path("app")).home(world.path("person"));
     let conversations = Conversations::of_user(&environment).unwrap();
@@ -294,7 +294,7 @@ fn conversations_of_the_next_format_have_files_of_their_own() {
 }
 
 #[test]
-fn session_of_the_next_format_is_refused_and_kept() {
+fn session_of_a_newer_format_is_refused_and_kept() {
     let world = world();
     put(
         &world,
@@ -315,7 +315,7 @@ fn session_of_the_next_format_is_refused_and_kept() {
 }
 
 #[test]
-fn events_of_a_later_version_are_counted_and_kept() {
+fn events_of_a_newer_version_are_counted_and_kept() {
     let world = world();
     let file = format!("{STATE}/hook.jsonl");
     let text = text_fixture(&world, "hook.jsonl");

@@ -126,7 +126,7 @@ fn is_exact(arguments: &[&str]) -> bool {
 }
 
 #[test]
-fn no_command_prints_what_a_terminal_obeys_or_nobody_sees() {
+fn no_command_prints_terminal_escapes_or_invisible_characters() {
     let world = world();
     let mut escaped = 0;
     for arguments in COMMANDS {
@@ -158,7 +158,7 @@ fn no_command_prints_what_a_terminal_obeys_or_nobody_sees() {
 }
 
 #[test]
-fn every_command_is_tried() {
+fn every_command_is_covered() {
     let help = world().data(&["--help"]);
     let (commands, _) = help.split_once("Global options:").unwrap();
     let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
@@ -171,7 +171,7 @@ fn every_command_is_tried() {
 }
 
 #[test]
-fn json_has_the_very_text_and_a_pipe_the_very_bytes() {
+fn json_has_the_exact_text_and_pipes_get_the_exact_bytes() {
     let world = world();
     let file = std::fs::read(world.path("app/.agents/skills/odd/notes.md")).unwrap();
     let read = ["--trust-project", "read", "odd", "notes.md"];
@@ -186,7 +186,7 @@ fn json_has_the_very_text_and_a_pipe_the_very_bytes() {
 }
 
 #[test]
-fn text_of_a_skill_is_escaped_on_a_terminal() {
+fn skill_text_is_escaped_on_a_terminal() {
     let world = world();
     for arguments in [
         "load odd",
@@ -214,7 +214,7 @@ fn text_of_a_skill_is_escaped_on_a_terminal() {
 }
 
 #[test]
-fn many_findings_do_not_hide_the_one_that_deceives() {
+fn many_findings_do_not_hide_a_deceptive_character() {
     let world = World::new("//- app/README.md\n");
     let links = "[x](gone.md)\n".repeat(60);
     world.write(&format!(
@@ -231,7 +231,7 @@ fn many_findings_do_not_hide_the_one_that_deceives() {
 }
 
 #[test]
-fn thousand_findings_of_one_long_line_are_drawn_in_bounds() {
+fn thousand_findings_on_one_long_line_are_drawn_in_bounded_output() {
     let draw = |links: usize| {
         let world = World::new("//- app/README.md\n");
         world.write(&format!(

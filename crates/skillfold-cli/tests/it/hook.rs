@@ -52,7 +52,7 @@ fn skill_is_given_once_with_exit_code_zero() {
 }
 
 #[test]
-fn hook_works_in_the_folder_that_the_event_names() {
+fn hook_uses_the_working_directory_of_the_event() {
     let world = World::new(&format!(
         "{TREE}//- other/.skillfold/skills/own/SKILL.md\n---\nname: own\ndescription: D\ntriggers: [do my own thing]\n---\nOwn.\n"
     ));
@@ -155,7 +155,7 @@ fn hostile(state: &mut u64) -> Vec<u8> {
 
 /// Runs `HOOK_EVENTS` events (100 without it; `just hook-attack` runs 10,000).
 #[test]
-fn no_event_fails_or_gets_an_answer_that_a_client_cannot_read() {
+fn every_event_gets_exit_code_zero_and_a_valid_answer() {
     let count = std::env::var("HOOK_EVENTS").map_or(100, |it| it.parse().unwrap());
     let world = World::new(TREE);
     let mut state = 0x9e37_79b9_7f4a_7c15;
@@ -181,7 +181,7 @@ fn no_event_fails_or_gets_an_answer_that_a_client_cannot_read() {
 }
 
 #[test]
-fn prompt_that_many_hooks_hear_at_once_is_answered_by_one() {
+fn prompt_received_by_many_hooks_at_once_is_answered_once() {
     let world = World::new(TREE);
     let answers = std::thread::scope(|scope| {
         let hear = || call(&world, &[], &prompt("1", "Say bonjour"));
@@ -195,7 +195,7 @@ fn prompt_that_many_hooks_hear_at_once_is_answered_by_one() {
 }
 
 #[test]
-fn wrong_arguments_and_settings_do_not_fail_a_prompt() {
+fn invalid_arguments_and_settings_do_not_fail_a_prompt() {
     let world = World::new(TREE);
     for arguments in [
         &["--client", "none"][..],
@@ -213,7 +213,7 @@ fn wrong_arguments_and_settings_do_not_fail_a_prompt() {
 }
 
 #[test]
-fn client_that_never_ends_its_event_waits_no_longer_than_the_deadline() {
+fn client_that_never_closes_stdin_waits_no_longer_than_the_deadline() {
     let world = World::new(TREE);
     let mut command = skillfold(&world.path("app"), &world.path("person"));
     command
@@ -267,7 +267,7 @@ fn load_from_server(world: &World, times: usize) -> Vec<String> {
 }
 
 #[test]
-fn skill_that_the_server_gave_is_not_given_by_the_hook() {
+fn skill_loaded_through_the_server_is_not_given_by_the_hook() {
     let world = World::new(TREE);
     // The folder is made by the first hook.
     call(&world, &[], &prompt("1", "hello"));
@@ -279,7 +279,7 @@ fn skill_that_the_server_gave_is_not_given_by_the_hook() {
 }
 
 #[test]
-fn model_that_asks_for_what_came_with_a_prompt_is_told_so_once() {
+fn load_of_a_skill_the_hook_gave_is_answered_with_a_note_once() {
     let world = World::new(TREE);
     call(&world, &[], &prompt("1", "Say bonjour"));
     let texts = load_from_server(&world, 3);
@@ -289,7 +289,7 @@ fn model_that_asks_for_what_came_with_a_prompt_is_told_so_once() {
 }
 
 #[test]
-fn skill_that_an_agent_loads_is_not_taken_from_the_conversation() {
+fn skill_loaded_by_a_subagent_is_still_given_to_the_conversation() {
     let world = World::new(TREE);
     let agent = |event: &str| {
         let event = json!({ "hook_event_name": event, "session_id": "1", "agent_id": "a", "agent_type": "Explore" });
@@ -376,7 +376,7 @@ fn log_explains_the_last_prompts_and_counts_skills() {
 }
 
 #[test]
-fn log_that_cannot_be_written_does_not_stop_the_answer() {
+fn unwritable_log_does_not_stop_the_answer() {
     let world = World::new(TREE);
     world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n//- person/.local/state/skillfold/hook.jsonl/here\n");
     let output = call(&world, &[], &prompt("1", "Say bonjour"));
@@ -392,7 +392,7 @@ fn log_that_cannot_be_written_does_not_stop_the_answer() {
 }
 
 #[test]
-fn log_says_how_likely_a_skill_is() {
+fn log_records_the_confidence_of_a_skill() {
     let world = World::new(
         "//- app/README.md\n//- person/.skillfold/skills/kubectl-debugging/SKILL.md\n---\nname: kubectl-debugging\ndescription: Debugs crashing Kubernetes pods with kubectl\n---\nDebug it.\n",
     );
@@ -410,7 +410,7 @@ fn log_says_how_likely_a_skill_is() {
 }
 
 #[test]
-fn wrong_arguments_before_the_command_do_not_fail_a_prompt_either() {
+fn invalid_global_options_do_not_fail_a_prompt() {
     let world = World::new(TREE);
     for arguments in [
         &["-C", "/", "hook", "--bogus"][..],
@@ -427,7 +427,7 @@ fn wrong_arguments_before_the_command_do_not_fail_a_prompt_either() {
 }
 
 #[test]
-fn suggestion_that_the_model_follows_counts_as_loaded() {
+fn suggestion_followed_by_the_model_counts_as_loaded() {
     let lines = [
         r#"{"time_ms":1763110801000,"event":"skill of a prompt","skill":"a","outcome":"suggested"}"#,
         r#"{"time_ms":1763110802000,"event":"skill of a prompt","skill":"a","outcome":"no_room"}"#,

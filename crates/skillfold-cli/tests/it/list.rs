@@ -23,7 +23,7 @@ no frontmatter
 }
 
 #[test]
-fn list_shows_where_skills_belong_and_how_they_stand() {
+fn list_shows_scope_and_status() {
     insta::assert_snapshot!(world().run(&["list"]), @"
     mail         user                Sends: mail
     pdf          user                Mine
@@ -53,7 +53,7 @@ fn list_shows_where_skills_belong_and_how_they_stand() {
 }
 
 #[test]
-fn list_without_skills_says_what_to_do() {
+fn list_without_skills_suggests_next_steps() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["list"]), @"
     ! No skills found. `skillfold new NAME` creates one; `skillfold doctor` lists the folders that were searched
@@ -66,7 +66,7 @@ fn list_without_skills_says_what_to_do() {
 }
 
 #[test]
-fn mistakes_get_the_nearest_right_thing() {
+fn mistakes_get_the_nearest_suggestion() {
     let world = world();
     insta::assert_snapshot!(world.run(&["show", "mial"]), @"
     ! error: There is no skill `mial`
@@ -126,7 +126,7 @@ fn mistakes_get_the_nearest_right_thing() {
 }
 
 #[test]
-fn show_tells_all_about_a_skill() {
+fn show_prints_everything_about_a_skill() {
     let world = world();
     insta::assert_snapshot!(world.run(&["show", "pdf"]), @"
     pdf
@@ -176,7 +176,7 @@ fn show_tells_all_about_a_skill() {
 }
 
 #[test]
-fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
+fn new_creates_a_skill_that_passes_check_and_overwrites_nothing() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     .agents/skills/hello/SKILL.md
@@ -244,7 +244,7 @@ fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
 }
 
 #[test]
-fn doctor_says_for_each_root_and_skill_what_became_of_it() {
+fn doctor_reports_the_status_of_each_root_and_skill() {
     let world = world();
     insta::assert_snapshot!(world.run(&["doctor", "--set", "disable=mail,gone"]), @"
     Settings
@@ -282,7 +282,7 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
 }
 
 #[test]
-fn doctor_names_skills_that_no_other_host_would_take() {
+fn doctor_names_skills_served_over_mcp_by_tools_only() {
     let world = world();
     let shown = world.run(&["doctor"]);
     let lines: Vec<_> = shown
@@ -293,7 +293,7 @@ fn doctor_names_skills_that_no_other_host_would_take() {
 }
 
 #[test]
-fn text_of_a_skill_cannot_speak_to_the_terminal() {
+fn skill_text_cannot_inject_terminal_escapes() {
     let world = World::new("//- app/README.md\n");
     world.write(
         "
@@ -318,7 +318,7 @@ description: \"a\\e[2J\\u202Eb\\u009Bc\"
 }
 
 #[test]
-fn list_says_that_folders_were_passed_over() {
+fn list_mentions_skipped_folders() {
     let world = World::new("//- app/README.md\n");
     world.write(&format!(
         "\n//- app/.agents/skills/a/b/c/SKILL.md\n{}",
@@ -333,7 +333,7 @@ fn list_says_that_folders_were_passed_over() {
 }
 
 #[test]
-fn doctor_finds_what_is_missing_or_cannot_be_a_skill() {
+fn doctor_finds_missing_roots_and_invalid_skill_folders() {
     let world = World::new("//- app/.agents/skills/l/README.md\n");
     let code = |arguments: &[&str]| world.run(arguments).lines().last().unwrap().to_owned();
     assert_eq!(code(&["doctor"]), "exit 0");
@@ -347,7 +347,7 @@ fn doctor_finds_what_is_missing_or_cannot_be_a_skill() {
 }
 
 #[test]
-fn skill_that_needs_another_version_is_reported_and_hidden_by_choice() {
+fn version_mismatch_is_reported_and_hidden_if_configured() {
     let world = World::new(
         "//- person/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Fills in forms\nengines: { skillfold: '>=1000' }\n---\nDo it.\n",
     );

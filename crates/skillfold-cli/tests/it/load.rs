@@ -79,7 +79,7 @@ fn required_skills_are_printed_before_those_that_require_them() {
 }
 
 #[test]
-fn load_says_why_it_cannot() {
+fn failed_load_says_why() {
     let world = World::new(TREE);
     insta::assert_snapshot!(world.run(&["load", "pfd"]), @"
     ! error: There is no skill `pfd`
@@ -159,7 +159,7 @@ fn read_prints_a_file_or_a_part_of_it() {
 }
 
 #[test]
-fn bytes_that_are_piped_are_the_bytes_of_the_file() {
+fn piped_bytes_are_the_bytes_of_the_file() {
     let world = World::new(TREE);
     let bytes = b"\x1b[31mred\x1b[0m \xff\x00\r\n";
     let file = world.path("person/.agents/skills/pdf/raw.bin");

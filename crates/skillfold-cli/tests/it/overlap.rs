@@ -42,7 +42,7 @@ fn world() -> World {
 }
 
 #[test]
-fn overlap_says_why_and_what_to_do() {
+fn overlap_explains_the_cause_and_the_fix() {
     insta::assert_snapshot!(world().run(&["overlap"]), @"
     stars and stars-copy
        2 copies: description, triggers and instructions are the same
@@ -58,7 +58,7 @@ fn overlap_says_why_and_what_to_do() {
 }
 
 #[test]
-fn overlap_is_cut_and_says_so() {
+fn long_overlap_output_is_truncated_with_a_note() {
     insta::assert_snapshot!(world().run(&["overlap", "--limit", "1", "--trust-project"]), @r#"
     stars and stars-copy
        2 copies: description, triggers and instructions are the same
@@ -74,7 +74,7 @@ fn overlap_is_cut_and_says_so() {
 }
 
 #[test]
-fn overlap_of_one_skill_is_compared_even_if_no_model_gets_it() {
+fn overlap_of_a_named_skill_works_even_if_hidden_from_models() {
     insta::assert_snapshot!(world().run(&["overlap", "forms", "--json"]), @r#"
     {
       "view": 2,

@@ -21,7 +21,7 @@ const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","param
 const SETTINGS_HEAD: &str = "| key | what | form | default | a project may set it | variable |\n|---|---|---|---|---|---|\n";
 
 #[test]
-fn reference_of_commands_is_what_their_help_says() {
+fn command_reference_matches_help() {
     let world = World::new("");
     let mut page = "# Commands and options\n\nThe help of every command. [The command](../command.md) explains each, with examples. Every command also takes the \
                     [options of\nall commands](#skillfold).\n\nGenerated: `UPDATE_DOCS=1 cargo test -p skillfold-cli reference`.\n"
@@ -36,7 +36,7 @@ fn reference_of_commands_is_what_their_help_says() {
 }
 
 #[test]
-fn reference_of_the_command_explains_every_command() {
+fn command_page_explains_every_command() {
     let page = read("docs/command.md");
     for words in all_commands(&World::new("")) {
         let [name] = &*words else { continue };
@@ -54,7 +54,7 @@ fn reference_of_the_command_explains_every_command() {
 }
 
 #[test]
-fn reference_of_settings_has_every_key_with_its_default() {
+fn settings_reference_has_every_key_with_its_default() {
     let page = read("docs/settings.md");
     let (before, after) = page.split_once(SETTINGS_HEAD).unwrap();
     let (table, after) = after.split_once("\n\n").unwrap();
@@ -116,7 +116,7 @@ fn setting_row(key: &Key, known: Option<&Vec<&str>>) -> String {
 }
 
 #[test]
-fn reference_of_tools_is_what_the_server_lists() {
+fn tools_reference_matches_the_server() {
     let mut page = "# Tools of the server\n\nWhat a model sees of the tools of [`skillfold serve`](../mcp.md): `tools/list`, as a client gets it that lists no \
                     skills itself.\n\nGenerated: `UPDATE_DOCS=1 cargo test -p skillfold-cli reference`.\n"
         .to_owned();

@@ -34,7 +34,7 @@ fn script_without_its_folder_is_suggested() {
 }
 
 #[test]
-fn argument_of_a_script_without_two_hyphens_is_told_where_it_goes() {
+fn script_argument_without_double_dash_gets_a_hint() {
     let world = world();
     for argument in ["--all", "form.json"] {
         let shown = world.run(&["run", "tidy", "scripts/big.sh", argument]);
@@ -47,7 +47,7 @@ fn argument_of_a_script_without_two_hyphens_is_told_where_it_goes() {
 }
 
 #[test]
-fn missing_installer_is_said_before_the_user_is_asked() {
+fn missing_installer_is_reported_before_the_prompt() {
     let world = world();
     let script = "# /// script\n# dependencies = ['six']\n# ///\nimport six\n";
     world.write(&format!(
@@ -61,7 +61,7 @@ fn missing_installer_is_said_before_the_user_is_asked() {
 }
 
 #[test]
-fn show_has_triggers_and_toolsets_and_new_writes_them() {
+fn show_prints_triggers_and_toolsets_written_by_new() {
     let world = world();
     let arguments = [
         "new",

@@ -21,7 +21,7 @@ fn world() -> World {
 }
 
 #[test]
-fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
+fn search_shows_the_best_skills_with_matched_words_and_confidence() {
     insta::assert_snapshot!(world().run(&["search", "fill", "this", "form"]), @"
     1. pdf-forms  user  possible
        Fills in forms. Use it for PDF.
@@ -32,7 +32,7 @@ fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
 }
 
 #[test]
-fn search_among_all_shows_how_skills_stand() {
+fn search_with_all_shows_skill_status() {
     insta::assert_snapshot!(world().run(&["search", "--all", "--limit", "1", "fill a secret form"]), @"
     1. secret  project, untrusted  strong
        Fills in forms too
@@ -42,7 +42,7 @@ fn search_among_all_shows_how_skills_stand() {
 }
 
 #[test]
-fn search_without_a_hit_says_the_way_out() {
+fn search_without_a_hit_prints_a_hint() {
     insta::assert_snapshot!(world().run(&["search", "what is the weather like?"]), @"
     ! no skill matches; `skillfold list` shows all skills
     ! 2 skills searched, metadata and instructions

@@ -64,7 +64,7 @@ fn ids(answers: &[serde_json::Value]) -> Vec<&str> {
 }
 
 #[test]
-fn stdout_is_the_protocols_and_skills_of_a_project_are_withheld() {
+fn stdout_carries_only_the_protocol_and_untrusted_skills_are_withheld() {
     let (answers, heard) = serve(&world(), &["--log", "debug"], INITIALIZE);
     assert_eq!(ids(&answers), ["pdf"]);
     assert!(answers.iter().all(|answer| answer["jsonrpc"] == "2.0"));
@@ -78,7 +78,7 @@ fn stdout_is_the_protocols_and_skills_of_a_project_are_withheld() {
 }
 
 #[test]
-fn log_level_is_that_of_the_variable_unless_an_option_says_it() {
+fn log_level_comes_from_the_variable_unless_an_option_is_given() {
     let world = world();
     let heard = |level: &str, options: &[&str]| {
         let mut command = skillfold(&world.path("app"), &world.path("person"));
@@ -92,13 +92,13 @@ fn log_level_is_that_of_the_variable_unless_an_option_says_it() {
 }
 
 #[test]
-fn client_that_says_nothing_is_no_error() {
+fn client_that_sends_nothing_is_not_an_error() {
     let (answers, _) = serve(&world(), &[], "");
     assert!(answers.is_empty());
 }
 
 #[test]
-fn agent_is_served_what_it_sees_and_the_log_names_nothing_else() {
+fn agent_is_served_only_visible_skills_and_the_log_names_no_others() {
     let world = world();
     world.write(
         "
@@ -148,7 +148,7 @@ fn agent_is_served_what_it_sees_and_the_log_names_nothing_else() {
 }
 
 #[test]
-fn settings_that_have_no_effect_on_a_server_are_named() {
+fn settings_without_effect_on_a_server_are_reported() {
     let options = ["--set", "matching=keyword", "--set", "fallback=show_all"];
     let (_, heard) = serve(&world(), &options, INITIALIZE);
     insta::assert_snapshot!(heard, @"
@@ -160,7 +160,7 @@ fn settings_that_have_no_effect_on_a_server_are_named() {
 }
 
 #[test]
-fn instructions_are_what_the_client_keeps_and_does_not_list_itself() {
+fn server_instructions_fit_the_client_and_omit_skills_it_lists_itself() {
     let mut tree = String::new();
     for number in 0..200 {
         let about = "Does one of many things, which takes some words to describe in a useful way";
@@ -215,7 +215,7 @@ fn instructions_are_what_the_client_keeps_and_does_not_list_itself() {
 }
 
 #[test]
-fn client_that_lists_all_skills_itself_gets_two_tools_and_the_way_to_search() {
+fn client_that_lists_all_skills_itself_gets_two_tools_and_a_search_hint() {
     let world = World::new(
         "
         //- person/.claude/skills/native/SKILL.md
@@ -265,7 +265,7 @@ fn client_that_lists_all_skills_itself_gets_two_tools_and_the_way_to_search() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said_before_it_is_tried() {
+fn invalid_serve_options_are_reported_before_starting() {
     let world = world();
     let shown: Vec<String> = [
         &["serve", "--http", "0.0.0.0:0", "--no-token"][..],
@@ -361,7 +361,7 @@ impl Serving {
 }
 
 #[test]
-fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
+fn unavailable_address_fails_with_a_hint() {
     let world = world();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -388,7 +388,7 @@ fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
 }
 
 #[test]
-fn server_for_other_machines_says_that_it_has_to_know_its_name() {
+fn non_loopback_server_warns_until_allow_host_is_set() {
     let world = world();
     let heard = |arguments: &[&str]| serve_http(&world, arguments).stop();
     insta::assert_snapshot!(heard(&["--http", "0.0.0.0:0"]), @"Clients on other machines are refused until `--allow-host` names the host they connect to");
@@ -400,7 +400,7 @@ fn server_for_other_machines_says_that_it_has_to_know_its_name() {
 }
 
 #[test]
-fn client_without_a_token_is_told_where_the_token_is() {
+fn client_without_a_token_is_told_where_to_find_it() {
     let world = world();
     let server = serve_http(&world, &["--http", "0"]);
     let answer = ask(&server.address, "POST /mcp", "{}");
@@ -410,7 +410,7 @@ fn client_without_a_token_is_told_where_the_token_is() {
 }
 
 #[test]
-fn connections_without_a_token_are_one_warning() {
+fn connections_without_a_token_log_one_warning() {
     let world = world();
     let server = serve_http(&world, &["--http", "0"]);
     let silent: Vec<_> = (0..600)
@@ -424,7 +424,7 @@ fn connections_without_a_token_are_one_warning() {
 }
 
 #[test]
-fn what_a_client_sends_begins_no_line_of_the_log_and_moves_no_cursor() {
+fn client_data_cannot_start_log_lines_or_move_the_cursor() {
     let world = world();
     let server = serve_http(&world, &["--http", "0", "--no-token", "--log", "debug"]);
     let begun = ask(
@@ -486,7 +486,7 @@ pub(crate) fn ask_with(address: &str, line: &str, headers: &str, body: &str) -> 
 }
 
 #[test]
-fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
+fn stopping_server_answers_open_requests_and_ends_streams() {
     use std::net::TcpStream;
     let world = world();
     let server = serve_http(&world, &["--http", "0", "--no-token"]);
@@ -535,7 +535,7 @@ fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
 const LISTEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
 #[test]
-fn server_that_is_told_to_stop_does_not_wait_for_subscriptions() {
+fn stopping_server_does_not_wait_for_subscriptions() {
     let world = world();
     let server = serve_http(&world, &["--http", "0", "--no-token"]);
     let address = server.address.clone();
@@ -563,7 +563,7 @@ fn server_that_is_told_to_stop_does_not_wait_for_subscriptions() {
 }
 
 #[test]
-fn message_that_is_too_long_is_answered_by_its_id() {
+fn overlong_message_is_answered_with_its_id() {
     let long = "a".repeat(17 * 1024 * 1024);
     let said = format!(
         "{INITIALIZE}{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"id\":5,\"x\":\"{long}\"}},\"id\":7}}\n\

@@ -7,12 +7,12 @@ use skillfold_testkit::{folder, lay_out};
 use tempfile::TempDir;
 
 #[test]
-fn session_of_the_readme_is_what_happens() {
+fn readme_session_is_reproducible() {
     check("README.md", "//- person/app/.git/HEAD\n");
 }
 
 #[test]
-fn session_of_the_command_page_is_what_happens() {
+fn command_page_session_is_reproducible() {
     check(
         "docs/command.md",
         "
@@ -52,7 +52,7 @@ fn session_of_the_command_page_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_catalog_page_is_what_happens() {
+fn catalog_page_session_is_reproducible() {
     check(
         "docs/catalog.md",
         "
@@ -87,7 +87,7 @@ fn session_of_the_catalog_page_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_settings_page_is_what_happens() {
+fn settings_page_session_is_reproducible() {
     check(
         "docs/settings.md",
         "
@@ -118,7 +118,7 @@ fn session_of_the_settings_page_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_observability_page_is_what_happens() {
+fn observability_page_session_is_reproducible() {
     check(
         "docs/observability.md",
         r#"
@@ -145,7 +145,7 @@ fn session_of_the_observability_page_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_loading_page_is_what_happens() {
+fn loading_page_session_is_reproducible() {
     check(
         "docs/loading.md",
         "
@@ -177,22 +177,22 @@ fn session_of_the_loading_page_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_injection_page_is_what_happens() {
+fn injection_page_session_is_reproducible() {
     check_with_examples("docs/injection.md");
 }
 
 #[test]
-fn session_of_the_guide_from_prompt_to_skill_is_what_happens() {
+fn prompt_to_skill_guide_session_is_reproducible() {
     check_with_examples("docs/guide-prompt-to-skill.md");
 }
 
 #[test]
-fn session_of_the_first_steps_is_what_happens() {
+fn first_steps_session_is_reproducible() {
     check("docs/first-steps.md", "//- person/app/.git/HEAD\n");
 }
 
 #[test]
-fn session_of_the_guide_to_a_skill_that_fires_is_what_happens() {
+fn skill_that_fires_guide_session_is_reproducible() {
     check(
         "docs/guide-skill-that-fires.md",
         "//- person/app/.git/HEAD\n",
@@ -200,12 +200,12 @@ fn session_of_the_guide_to_a_skill_that_fires_is_what_happens() {
 }
 
 #[test]
-fn session_of_the_examples_is_what_happens() {
+fn examples_session_is_reproducible() {
     check_with_examples("examples/README.md");
 }
 
 #[test]
-fn session_of_the_example_skills_is_what_happens() {
+fn example_skills_session_is_reproducible() {
     check_with_examples("examples/skills/README.md");
 }
 
@@ -217,7 +217,7 @@ fn check_with_examples(page: &str) {
 }
 
 #[test]
-fn session_of_the_evaluations_page_is_what_happens() {
+fn evaluations_page_session_is_reproducible() {
     check(
         "docs/evaluations.md",
         r#"
@@ -252,7 +252,7 @@ fn session_of_the_evaluations_page_is_what_happens() {
 }
 
 #[test]
-fn sessions_of_the_pages_of_clients_are_what_happens() {
+fn client_page_sessions_are_reproducible() {
     for (client, tree) in CLIENTS {
         let world = folder(&format!("//- person/app/.git/HEAD\n{tree}"));
         let programs = world.path().join("person/.cargo/bin");

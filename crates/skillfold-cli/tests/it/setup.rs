@@ -26,7 +26,7 @@ fn run(world: &World, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn change_is_shown_and_nothing_is_written_without_a_word() {
+fn setup_shows_the_change_and_writes_nothing_without_consent() {
     let world = world();
     let before = world.read("person/.cursor/mcp.json");
     insta::assert_snapshot!(run(&world, &["setup", "cursor", "--dry-run"]), @r#"
@@ -71,7 +71,7 @@ fn change_is_shown_and_nothing_is_written_without_a_word() {
 }
 
 #[test]
-fn setup_is_written_once_and_undone() {
+fn setup_is_idempotent_and_can_be_undone() {
     let world = world();
     let before = world.read("person/.cursor/mcp.json");
     insta::assert_snapshot!(run(&world, &["setup", "cursor", "--yes"]), @r#"
@@ -122,7 +122,7 @@ fn setup_is_written_once_and_undone() {
 }
 
 #[test]
-fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
+fn foreign_entry_is_shown_and_needs_force() {
     let world = world();
     world.write("\n//- person/.codex/config.toml\n[mcp_servers.skillfold]\ncommand = \"mine\"\n");
     insta::assert_snapshot!(run(&world, &["setup", "codex", "--yes"]), @r#"
@@ -161,7 +161,7 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
 }
 
 #[test]
-fn file_of_a_project_names_the_command_and_not_its_place() {
+fn project_file_uses_the_command_name_not_its_path() {
     let world = world();
     insta::assert_snapshot!(run(&world, &["setup", "vscode", "--project", "--yes"]), @r#"
     --- /dev/null
@@ -204,7 +204,7 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
 }
 
 #[test]
-fn file_that_cannot_be_understood_is_said_with_its_place() {
+fn unparsable_file_is_reported_with_the_position() {
     let world = world();
     world.write("\n//- person/.gemini/settings.json\n{\n  \"ui\": {\n");
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--yes"]), @"
@@ -215,7 +215,7 @@ fn file_that_cannot_be_understood_is_said_with_its_place() {
 }
 
 #[test]
-fn json_has_the_difference_and_whether_it_was_written() {
+fn json_has_the_diff_and_whether_it_was_written() {
     let world = world();
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--dry-run", "--json"]), @r#"
     {
@@ -261,7 +261,7 @@ fn json_has_the_difference_and_whether_it_was_written() {
 }
 
 #[test]
-fn line_of_a_configuration_cannot_act_on_a_terminal_and_is_cut() {
+fn configuration_lines_are_escaped_and_cut() {
     let world = world();
     let long = "x".repeat(1_000);
     world.write(&format!(
@@ -279,7 +279,7 @@ fn line_of_a_configuration_cannot_act_on_a_terminal_and_is_cut() {
 }
 
 #[test]
-fn description_for_the_registry_has_the_form_that_it_takes() {
+fn server_json_has_the_fields_and_limits_of_the_registry() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../server.json");
     let server: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let keys = |value: &Value| {
@@ -344,7 +344,7 @@ fn home_with_clients() -> World {
 }
 
 #[test]
-fn every_client_that_is_there_gets_the_server_and_the_hook() {
+fn every_installed_client_gets_the_server_and_the_hook() {
     let world = home_with_clients();
     let files = [
         "person/.claude.json",
@@ -424,7 +424,7 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
 }
 
 #[test]
-fn nothing_is_written_if_the_hook_cannot_be() {
+fn nothing_is_written_if_the_hook_cannot_be_added() {
     let world = World::new(
         "
         //- app/README.md
@@ -444,7 +444,7 @@ fn nothing_is_written_if_the_hook_cannot_be() {
 }
 
 #[test]
-fn change_that_is_shown_has_no_secret_of_the_file() {
+fn shown_diff_contains_no_secrets() {
     let world = home_with_clients();
     for arguments in [&["setup", "--yes"][..], &["setup", "--undo", "--yes"]] {
         let shown = run(&world, arguments);
@@ -461,7 +461,7 @@ fn change_that_is_shown_has_no_secret_of_the_file() {
 }
 
 #[test]
-fn lines_of_a_longer_text_and_comments_are_not_shown_either() {
+fn multiline_strings_and_comments_are_not_shown_either() {
     let files = [
         (
             "goose",
@@ -502,7 +502,7 @@ fn lines_of_a_longer_text_and_comments_are_not_shown_either() {
 }
 
 #[test]
-fn hook_of_another_in_the_same_group_is_left_alone() {
+fn foreign_hook_in_the_same_group_is_left_alone() {
     let group = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"/opt/audit.sh"},{"type":"command","command":"/old/skillfold hook --client claude-code"}]}]}}"#;
     let world = World::new(&format!(
         "//- app/README.md\n//- person/.claude/settings.json\n{group}\n"
@@ -524,7 +524,7 @@ fn hook_of_another_in_the_same_group_is_left_alone() {
 }
 
 #[test]
-fn comments_of_a_file_survive_the_hook() {
+fn adding_the_hook_keeps_comments() {
     let world = World::new("//- app/README.md\n//- person/.cursor/hooks.json\n// mine\n");
     let shown = run(&world, &["setup", "cursor", "--hook", "--yes"]);
     assert!(shown.contains("The file has only comments"), "{shown}");
@@ -618,7 +618,7 @@ fn hook_is_added_and_removed_with_the_server() {
 }
 
 #[test]
-fn setup_without_a_client_says_which_there_are() {
+fn setup_without_a_client_lists_the_supported_ones() {
     let refused = run(&home_with_clients(), &["setup"]);
     assert!(refused.ends_with("exit 4\n"), "{refused}");
     let world = World::new("//- app/README.md\n");
@@ -629,7 +629,7 @@ fn setup_without_a_client_says_which_there_are() {
 }
 
 #[test]
-fn doctor_says_whether_a_hook_was_heard() {
+fn doctor_reports_whether_a_hook_has_run() {
     let world = home_with_clients();
     let hooks = |world: &World| {
         let shown = run(world, &["doctor"]);

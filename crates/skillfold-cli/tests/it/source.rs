@@ -28,7 +28,7 @@ fn source() -> String {
 /// Runs with the folder of Bun in the variable `TYPESCRIPT_FOLDER`, and the npm of the system.
 #[test]
 #[ignore = "needs the sources beside the checkout, Bun, and the registry of npm"]
-fn toolset_runs_as_it_is_written_by_the_source() {
+fn toolset_from_the_source_page_runs_unchanged() {
     let (bun, page) = (std::env::var("TYPESCRIPT_FOLDER").unwrap(), source());
     let [_, manifest, module, ..] = blocks(&page, "## Creating a Skill")[..] else {
         panic!("the source has a folder, a manifest and a module");

@@ -25,7 +25,7 @@ fn world() -> World {
 }
 
 #[test]
-fn stats_say_how_well_skills_are_chosen_over_time() {
+fn stats_report_selection_accuracy_over_time() {
     insta::assert_snapshot!(world().run(&["stats", "agent.jsonl"]), @r#"
     day         turns  matched  used  unused  missed  precision  recall
     2025-11-14      1        1     1       0       0      100 %   100 %
@@ -125,7 +125,7 @@ fn log_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn log_is_read_from_the_input_and_from_another_folder() {
+fn log_is_read_from_stdin_and_from_another_folder() {
     let world = world();
     let mut command = skillfold(&world.path("app"), &world.path("person"));
     command.args(["stats", "-", "--json"]);
@@ -152,7 +152,7 @@ fn log_is_read_from_the_input_and_from_another_folder() {
 }
 
 #[test]
-fn long_statistics_are_cut_and_said_to_be() {
+fn long_statistics_are_truncated_with_a_note() {
     let line = |number: u64| {
         let time_ms = 1_763_110_801_000 + number * 86_400_000;
         format!(

@@ -51,7 +51,7 @@ fn colours_are_for_a_terminal_only() {
 }
 
 #[test]
-fn text_of_a_skill_cannot_act_on_a_terminal() {
+fn skill_text_cannot_control_the_terminal() {
     let world = world();
     world.write("\n//- app/.agents/skills/pdf/red.md\n\u{1b}[31mred\u{202e}\n");
     let shown = on_terminal(&world, "read pdf red.md --trust-project", &[]);
@@ -63,7 +63,7 @@ fn text_of_a_skill_cannot_act_on_a_terminal() {
 }
 
 #[test]
-fn argument_cannot_act_on_a_terminal() {
+fn argument_cannot_control_the_terminal() {
     let world = world();
     for hostile in [
         "--a\u{202e}b",
@@ -92,7 +92,7 @@ fn argument_cannot_act_on_a_terminal() {
 }
 
 #[test]
-fn skill_that_is_not_named_is_an_error_where_nobody_can_be_asked() {
+fn missing_skill_argument_is_an_error_without_a_terminal() {
     let world = world();
     let said = |arguments: &[&str]| world.run(arguments).replace("! \n", "");
     insta::assert_snapshot!(said(&["show"]), @"
@@ -115,7 +115,7 @@ fn skill_that_is_not_named_is_an_error_where_nobody_can_be_asked() {
 }
 
 #[test]
-fn reader_that_leaves_early_is_no_failure() {
+fn closed_pipe_is_not_a_failure() {
     let world = World::new("//- app/README.md\n");
     let tree: String = (0..2_000)
         .map(|number| {
@@ -142,7 +142,7 @@ fn reader_that_leaves_early_is_no_failure() {
 }
 
 #[test]
-fn completions_and_manual_name_every_command() {
+fn completions_and_man_page_cover_every_command() {
     let world = world();
     let commands = [
         "list",
@@ -206,7 +206,7 @@ fn shell_completes_commands_ids_codes_and_settings() {
 }
 
 #[test]
-fn long_work_shows_progress_on_a_terminal_after_a_second() {
+fn slow_work_shows_progress_on_a_terminal_after_a_second() {
     let world = World::new("//- app/README.md\n");
     let tree: String = (0..3_000)
         .map(|number| {

@@ -17,7 +17,7 @@ fn world() -> World {
 }
 
 #[test]
-fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
+fn trust_shows_the_skills_and_changes_nothing_without_consent() {
     let world = world();
     insta::assert_snapshot!(world.run(&["trust"]), @r#"
     ROOT/app
@@ -51,7 +51,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
 }
 
 #[test]
-fn trust_lasts_until_it_is_taken_back() {
+fn trust_lasts_until_revoked() {
     let world = world();
     insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r#"
     ROOT/app
@@ -94,7 +94,7 @@ fn trust_lasts_until_it_is_taken_back() {
 }
 
 #[test]
-fn folder_of_projects_and_what_cannot_be_trusted() {
+fn projects_folder_can_be_trusted_and_untrustable_paths_are_refused() {
     let world = world();
     world.write("\n//- code/one/.git/HEAD\n//- code/one/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does a\n---\n");
     insta::assert_snapshot!(world.run(&["trust", "../code", "--yes"]), @"
@@ -162,7 +162,7 @@ fn answered(world: &World, arguments: &str, answer: &str) -> String {
 }
 
 #[test]
-fn person_is_asked_and_only_a_clear_yes_is_one() {
+fn user_is_asked_and_only_an_explicit_yes_counts() {
     let world = world();
     for answer in ["n\n", "\n", "yesterday\n", "\u{4}"] {
         let shown = answered(&world, "trust", answer);
@@ -180,7 +180,7 @@ fn person_is_asked_and_only_a_clear_yes_is_one() {
 }
 
 #[test]
-fn person_sees_what_is_asked_about_also_where_the_answer_is_json() {
+fn user_sees_what_the_prompt_is_about_even_with_json_output() {
     let world = world();
     for (arguments, question, seen) in [
         (
@@ -202,7 +202,7 @@ fn person_sees_what_is_asked_about_also_where_the_answer_is_json() {
 }
 
 #[test]
-fn trust_is_offered_only_where_nothing_else_would_be_trusted() {
+fn trust_is_offered_only_if_nothing_else_would_become_trusted() {
     let world = World::new("//- app/README.md\n//- app/.git/HEAD\n");
     // Without a terminal nothing is asked, so the question is looked for on one.
     let offers = |arguments: &str| {
@@ -229,7 +229,7 @@ fn trust_is_offered_only_where_nothing_else_would_be_trusted() {
 }
 
 #[test]
-fn json_of_new_and_init_is_one_document_and_trusts_all_the_same() {
+fn new_and_init_print_one_json_document_and_still_trust() {
     let world = World::new("//- app/.git/HEAD\n");
     for arguments in [
         &["init", "--trust", "--json"][..],
@@ -248,7 +248,7 @@ fn json_of_new_and_init_is_one_document_and_trusts_all_the_same() {
 }
 
 #[test]
-fn trust_says_whose_skill_is_replaced() {
+fn trust_names_the_skills_that_get_shadowed() {
     let world = World::new(
         "//- app/.git/HEAD\n//- person/.config/skillfold/config.toml\nroots = [\"acme=~/plugin\"]\n",
     );
@@ -275,7 +275,7 @@ fn trust_says_whose_skill_is_replaced() {
 }
 
 #[test]
-fn one_skill_has_one_digest_wherever_it_is_shown() {
+fn digest_of_a_skill_is_the_same_everywhere() {
     let world = World::new("//- app/README.md\n");
     let mine = world.path("person/.agents/skills");
     let golden = skillfold_testkit::write_golden_skill(&mine);
@@ -370,7 +370,7 @@ fn pinned_trust_lasts_until_a_skill_changes() {
 }
 
 #[test]
-fn what_cannot_be_pinned_is_refused_with_the_way_out() {
+fn unpinnable_folder_is_refused_with_a_hint() {
     let world = world();
     world.write("\n//- code/one/.git/HEAD\n");
     insta::assert_snapshot!(world.run(&["trust", "../code", "--pin", "--yes"]), @r"

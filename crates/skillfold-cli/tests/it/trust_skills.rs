@@ -75,7 +75,7 @@ fn existing_skills_are_trusted_when_new_ones_are_held() {
 }
 
 #[test]
-fn setting_that_is_written_by_hand_holds_everything_and_every_command_says_the_way_out() {
+fn hand_written_setting_holds_everything_and_every_command_prints_the_fix() {
     let world = World::new("//- app/README.md\n");
     world.write(&format!(
         "\n//- person/.agents/skills/pdf/SKILL.md\n{}\n//- person/.config/skillfold/config.toml\nnew_skills = \"hold\"\n",
@@ -314,7 +314,7 @@ fn untrustable_skill_is_refused_with_a_hint() {
 }
 
 #[test]
-fn skill_that_is_created_is_held_and_said_so() {
+fn created_skill_is_held_and_reported() {
     let world = world();
     insta::assert_snapshot!(world.run(&["new", "notes", "--user"]), @r"
     ROOT/person/.agents/skills/notes/SKILL.md

@@ -35,7 +35,7 @@ const TREE: &str = "
 ";
 
 #[test]
-fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
+fn each_candidate_has_evidence_rank_tier_and_tokens() {
     let world = World::new(TREE);
     let one = "max_per_request=1";
     let run = world.run(&["why", "Look at my Inbox, then form #12", "--set", one]);
@@ -53,7 +53,7 @@ fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
 }
 
 #[test]
-fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
+fn requested_skill_has_its_reason_and_a_hint() {
     let world = World::new(TREE);
     let run = |request: &str, ids: &[&str]| {
         let mut typed = vec!["why", request];
@@ -99,7 +99,7 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
 }
 
 #[test]
-fn middle_of_a_long_request_is_said_not_to_be_read() {
+fn unread_middle_of_a_long_request_is_reported() {
     let world = World::new(TREE);
     let request = format!("{} open my inbox", "word ".repeat(20_000));
     insta::assert_snapshot!(without_counts(&world.run(&["why", &request])), @"
@@ -115,7 +115,7 @@ fn middle_of_a_long_request_is_said_not_to_be_read() {
 }
 
 #[test]
-fn tokens_of_a_trace_add_up_and_no_content_is_in_it() {
+fn trace_tokens_add_up_and_contain_no_content() {
     let world = World::new(TREE);
     let trace = world.path("trace.jsonl");
     let file = trace.to_str().unwrap();
@@ -156,7 +156,7 @@ fn tokens_of_a_trace_add_up_and_no_content_is_in_it() {
 }
 
 #[test]
-fn content_is_traced_where_the_person_says_so() {
+fn content_is_traced_only_if_enabled() {
     let world = World::new(TREE);
     let trace = world.path("trace.jsonl");
     let file = trace.to_str().unwrap();
@@ -178,7 +178,7 @@ fn content_is_traced_where_the_person_says_so() {
 }
 
 #[test]
-fn trace_that_cannot_be_written_is_said() {
+fn unwritable_trace_is_reported() {
     let world = World::new(TREE);
     if cfg!(target_os = "linux") {
         let full = world.run(&["list", "--trace", "/dev/full"]);
@@ -215,7 +215,7 @@ fn without_counts(shown: &str) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn trace_that_cannot_be_written_is_a_failure() {
+fn trace_write_failure_sets_the_exit_code() {
     let world = World::new(TREE);
     let shown = world.run(&["list", "--trace", "/dev/full", "--json"]);
     let told: Vec<&str> = shown
@@ -229,7 +229,7 @@ fn trace_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn words_of_the_name_are_advised_before_rare_ones_of_the_description() {
+fn advice_prefers_words_of_the_name_over_rare_description_words() {
     let world = World::new(
         "
         //- person/.agents/skills/systematic-debugging/SKILL.md
@@ -259,7 +259,7 @@ fn words_of_the_name_are_advised_before_rare_ones_of_the_description() {
 }
 
 #[test]
-fn request_is_needed_where_nobody_can_type_it() {
+fn missing_request_is_an_error_without_a_terminal() {
     let world = World::new(TREE);
     let shown = world.run(&["why", "--skill", "forms"]);
     assert!(

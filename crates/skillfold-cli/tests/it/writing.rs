@@ -80,7 +80,7 @@ fn remove(path: &Path) {
 }
 
 #[test]
-fn skill_that_is_swapped_while_it_is_fixed_leads_nowhere_else() {
+fn skill_swapped_during_fix_does_not_redirect_the_write() {
     let tree = format!("\n//- outside/SKILL.md\n{BROKEN}");
     for named in [&[][..], &["pdf"], &[".agents/skills/pdf"]] {
         let command = [&["check", "--fix"][..], named].concat();
@@ -95,7 +95,7 @@ fn skill_that_is_swapped_while_it_is_fixed_leads_nowhere_else() {
 }
 
 #[test]
-fn folder_of_skills_that_is_swapped_while_one_is_fixed_leads_nowhere_else() {
+fn skills_folder_swapped_during_fix_does_not_redirect_the_write() {
     race(
         "check --fix",
         "app/.agents/skills",
@@ -109,7 +109,7 @@ fn folder_of_skills_that_is_swapped_while_one_is_fixed_leads_nowhere_else() {
 }
 
 #[test]
-fn project_that_is_swapped_while_a_client_is_set_up_leads_nowhere_else() {
+fn project_swapped_during_setup_does_not_redirect_the_write() {
     let command = ["setup", "vscode", "--project", "--yes"];
     for tree in ["", "\n//- outside/mcp.json\n{}\n"] {
         race("setup", "app/.vscode", tree, &command, |real| {
@@ -122,7 +122,7 @@ fn project_that_is_swapped_while_a_client_is_set_up_leads_nowhere_else() {
 }
 
 #[test]
-fn project_that_is_swapped_while_a_setting_is_made_leads_nowhere_else() {
+fn project_swapped_during_config_set_does_not_redirect_the_write() {
     let command = ["config", "set", "--project", "disable", "pdf"];
     for tree in ["", "\n//- outside/config.toml\ndisable = []\n"] {
         race("config set", "app/.skillfold", tree, &command, |real| {
@@ -135,7 +135,7 @@ fn project_that_is_swapped_while_a_setting_is_made_leads_nowhere_else() {
 }
 
 #[test]
-fn project_that_is_swapped_while_a_skill_is_made_leads_nowhere_else() {
+fn project_swapped_during_new_does_not_redirect_the_write() {
     let command = ["new", "pdf"];
     race("new", "app/.agents", "", &command, |real| {
         remove(&real.join("skills"));
@@ -143,7 +143,7 @@ fn project_that_is_swapped_while_a_skill_is_made_leads_nowhere_else() {
 }
 
 #[test]
-fn link_of_a_project_is_not_written_through() {
+fn link_in_a_project_is_not_written_through() {
     let world = World::new(
         "//- app/README.md\n//- person/.agents/skills/keep\n//- person/mine/config.toml\nlinks = \"refuse\"\n",
     );
@@ -189,7 +189,7 @@ fn succeeded(mut child: Child) {
 }
 
 #[test]
-fn folders_that_are_trusted_at_once_are_all_trusted() {
+fn concurrent_trust_loses_no_folder() {
     let world = World::new("//- app/README.md\n");
     let folders: Vec<String> = (0..12).map(|number| format!("../p{number:02}")).collect();
     for folder in &folders {
@@ -211,7 +211,7 @@ fn folders_that_are_trusted_at_once_are_all_trusted() {
 }
 
 #[test]
-fn revocation_survives_another_folder_that_is_trusted_at_once() {
+fn revocation_survives_concurrent_trust() {
     let world = World::new("//- a/.git/HEAD\n//- b/.git/HEAD\n");
     for turn in 0..20 {
         world.run(&["trust", "../a", "--yes"]);
@@ -230,7 +230,7 @@ fn revocation_survives_another_folder_that_is_trusted_at_once() {
 }
 
 #[test]
-fn settings_that_are_made_at_once_are_all_kept() {
+fn concurrent_config_set_loses_no_setting() {
     for (options, other, file) in [
         (&[][..], "enable", "person/.config/skillfold/config.toml"),
         (&["--project"], "roots", "app/.skillfold/config.toml"),
@@ -251,7 +251,7 @@ fn settings_that_are_made_at_once_are_all_kept() {
 }
 
 #[test]
-fn link_in_the_place_of_the_lock_is_refused_with_a_word() {
+fn link_in_place_of_the_lock_file_is_refused() {
     let world = World::new("//- app/README.md\n");
     world.run(&["config", "set", "links", "refuse"]);
     let lock = world.path("person/.local/state/skillfold/lock");
@@ -275,7 +275,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn list_of_trusted_folders_is_private_whatever_the_umask() {
+fn trust_list_is_private_whatever_the_umask() {
     for umask in ["000", "077", "022"] {
         let world = World::new("//- app/README.md\n");
         let command = format!(
@@ -313,7 +313,7 @@ fn with_list(change: impl Fn(&Path, &Path) -> std::io::Result<()>) -> Option<Wor
 }
 
 #[test]
-fn list_that_others_may_write_trusts_nothing() {
+fn trust_list_writable_by_others_trusts_nothing() {
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     let world = with_list(|folder, _| set(folder, 0o777)).unwrap();
     insta::assert_snapshot!(world.run(&["list"]), @"
@@ -345,7 +345,7 @@ fn list_that_others_may_write_trusts_nothing() {
 }
 
 #[test]
-fn list_of_another_user_trusts_nothing() {
+fn trust_list_owned_by_another_user_trusts_nothing() {
     let chown = |path: &Path| std::os::unix::fs::chown(path, Some(12_345), None);
     for (world, what) in [
         (with_list(|folder, _| chown(folder)), "folder"),
@@ -365,7 +365,7 @@ fn list_of_another_user_trusts_nothing() {
 }
 
 #[test]
-fn file_that_the_user_may_not_write_is_not_fixed() {
+fn read_only_file_is_not_fixed() {
     use std::os::unix::process::CommandExt;
 
     const NOBODY: u32 = 65_534;
@@ -398,7 +398,7 @@ fn file_that_the_user_may_not_write_is_not_fixed() {
 }
 
 #[test]
-fn revocation_is_done_whatever_is_wrong_with_the_settings() {
+fn revocation_works_with_broken_settings() {
     let world = World::new("//- app/README.md\n");
     world.run(&["trust", "--yes"]);
     world.write("\n//- person/.config/skillfold/config.toml\nlinks = \"maybe\"\n");

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_of_one_label_are_told_apart() {
+    fn roots_with_the_same_label_get_numbered() {
         let root = || Root::new(Scope::User, "a", MemorySource::default());
         let roots = sort_and_label(vec![root(), root(), root()]);
         let labels: Vec<_> = roots.iter().map(Root::label).collect();

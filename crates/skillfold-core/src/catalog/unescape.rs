@@ -46,7 +46,7 @@ mod tests {
     use super::unescape;
 
     #[test]
-    fn escaped_characters_are_read_back_and_nothing_else_changes() {
+    fn unescape_decodes_escapes_and_nothing_else() {
         let read = |printed: &str| unescape(printed).unwrap_or_else(|| "as it is".to_owned());
         assert_eq!(read("a&amp;b"), "a&b");
         assert_eq!(read("&lt;x&gt; &quot;y&apos;"), "<x> \"y'");

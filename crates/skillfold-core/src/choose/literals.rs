@@ -279,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn literals_are_found_in_the_same_order_with_and_without_an_automaton(
+        fn automaton_finds_literals_in_the_same_order_as_linear_search(
             texts in proptest::collection::vec(prop_oneof!["[ab ä]{1,4}", "\\PC{1,3}"], 0..12),
             message in prop_oneof!["[ab äÄ]{0,60}", "\\PC{0,60}"],
         ) {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn word_ends_where_no_letter_follows() {
+    fn word_edges_are_boundaries_unless_a_letter_follows() {
         let message = Message::new("use pdfs, c++ and ä", 100);
         assert_eq!(message.word_edges(4..7), (Edge::Boundary, Edge::InsideWord));
         assert_eq!(message.word_edges(10..13), (Edge::Boundary, Edge::Boundary));

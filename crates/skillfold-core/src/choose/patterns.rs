@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_of_one_skill_are_bounded_together() {
+    fn patterns_of_one_skill_share_a_size_limit() {
         let large = ["(?-u)[a-m][a-z]{290}q1"; MAX_SKILL_PATTERNS];
         let (used, messages) = compile_all(&large);
         assert_eq!(used, MAX_SKILL_STEPS / count_steps(large[0]).unwrap());

@@ -84,24 +84,24 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_ends_with_a_word() {
+    fn clip_ends_at_a_word_boundary() {
         check(&["Fills in forms of all kinds"], 16, &["Fills in forms…"]);
         check(&["Fills in forms of all kinds"], 15, &["Fills in forms…"]);
         check(&["Fills in forms of all kinds"], 14, &["Fills in…"]);
     }
 
     #[test]
-    fn what_fits_is_whole() {
+    fn text_that_fits_is_not_clipped() {
         check(&["größer – ja"], 11, &["größer – ja"]);
     }
 
     #[test]
-    fn a_word_that_is_half_of_the_room_is_cut() {
+    fn word_longer_than_half_the_budget_is_split() {
         check(&["a 将文档转换为可搜索的文本"], 8, &["a 将文档转换…"]);
     }
 
     #[test]
-    fn siblings_lose_what_they_share() {
+    fn shared_prefix_of_siblings_is_dropped() {
         check(
             &[
                 "Use this skill when working with tables of numbers",
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_keeps_what_stands_before_it_where_there_is_room() {
+    fn distinct_part_keeps_preceding_words_that_fit() {
         check(
             &[
                 "One two three four five six",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_late_in_a_long_word_is_kept() {
+    fn difference_late_in_a_long_word_is_kept() {
         check(
             &[
                 "reads configuration-of-machines-a and more of it",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_descriptions_are_told_from_others() {
+    fn identical_descriptions_are_still_distinguished_from_others() {
         check(
             &[
                 "Use this skill for one thing",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_that_begins_another_keeps_its_beginning() {
+    fn description_that_is_a_prefix_of_another_keeps_its_start() {
         check(
             &[
                 "Reads many kinds of files",

@@ -150,7 +150,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_character_is_free_wherever_it_is() {
+    fn every_character_adds_to_the_estimate() {
         for c in CHARACTERS {
             assert!(hundredths(&c.to_string()) > 0, "{c:?}");
             for before in CHARACTERS {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn text_never_has_more_tokens_than_its_parts() {
+    fn token_estimate_is_subadditive() {
         for before in CHARACTERS {
             for c in CHARACTERS {
                 let [first, second] = [before, c].map(|c| hundredths(&c.to_string()));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn estimate_says_that_it_is_one() {
+    fn token_estimate_is_named_estimate() {
         assert_eq!(TokenEstimate.name(), "estimate");
     }
 }

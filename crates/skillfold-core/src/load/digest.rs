@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_settled_state_of_a_known_file_is_remembered() {
+    fn digest_is_cached_only_for_a_settled_known_file() {
         let (mut digests, now) = (DigestCache::default(), UNIX_EPOCH + Duration::from_secs(10));
         for (revision, is_cached) in [
             (revision(1, UNIX_EPOCH), true),

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn fence_is_a_line_and_not_a_substring() {
+    fn fence_is_a_whole_line_not_a_substring() {
         insta::assert_snapshot!(
             check("---\na: left --- right\nb: |\n  ---\n---- \n---  \nBody\n---\n", Extent::Whole),
             @r#""a: left --- right\nb: |\n  ---\n---- \n" 2 "Body\n---\n" []"#
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn head_without_a_closing_fence_asks_for_more() {
+    fn head_without_a_closing_fence_requests_more_bytes() {
         insta::assert_snapshot!(check("---\na: b\n", Extent::Head), @"more");
         insta::assert_snapshot!(check("\n\n", Extent::Head), @"more");
     }

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn scalar_has_its_core_schema_value() {
+    fn scalars_resolve_by_the_yaml_core_schema() {
         let values = [
             "",
             "~",
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_scalar_is_text() {
+    fn quoted_scalar_is_a_string() {
         assert_eq!(
             Scalar {
                 text: "true".into(),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_bytes_cannot_nest_values_without_end() {
+    fn forged_bytes_cannot_nest_values_without_limit() {
         let (list, one_entry, null) = (1, 1, [0, 0, 0]);
         let nested = |depth: usize| [[list, one_entry].repeat(depth), null.to_vec()].concat();
         let read = |bytes: Vec<u8>| postcard::from_bytes::<Value>(&bytes);

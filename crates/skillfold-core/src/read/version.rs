@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn range_is_followed_as_it_is_usually_meant() {
+    fn range_operators_have_their_usual_meaning() {
         for (range, inside, outside) in [
             (">=2.0", "2.0 2.0.1 10.1 v2.0.0-beta.1", "1.9.9 1"),
             (">= 2.0, <3", "2.0 2.99", "1.9 3.0"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_or_version_is_not_guessed() {
+    fn invalid_ranges_and_versions_are_not_guessed() {
         for text in [
             "",
             " ",
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "[<>=^~ ,.0-9xv*+-]{0,40}|\\PC{0,40}") {
+        fn parsing_any_string_never_panics(text in "[<>=^~ ,.0-9xv*+-]{0,40}|\\PC{0,40}") {
             let range = VersionRange::parse(&text);
             let version = Version::parse(&text);
             if let (Some(range), Some(version)) = (range, version) {
@@ -198,7 +198,7 @@ mod tests {
         }
 
         #[test]
-        fn version_is_in_the_range_that_begins_with_it(numbers in proptest::array::uniform3(0_u64..=u64::MAX)) {
+        fn minimum_version_range_includes_its_own_version(numbers in proptest::array::uniform3(0_u64..=u64::MAX)) {
             let version = Version(numbers);
             let range = VersionRange::parse(&format!(">={version}")).unwrap();
             prop_assert!(range.contains(version));

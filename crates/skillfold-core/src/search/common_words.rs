@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_is_read_whole() {
+    fn every_row_of_the_table_is_parsed() {
         assert_eq!(WORDS.len(), WORDS_TSV.lines().count());
         assert!(WORDS.values().all(|rarity| *rarity < MAX_RARITY));
     }

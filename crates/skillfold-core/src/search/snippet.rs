@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn any_white_space_ends_a_word() {
+    fn any_whitespace_ends_a_word() {
         let text = format!("{}\u{a0}pdf", "x".repeat(300));
         assert_eq!(shown("pdf", &text, 160), "…[pdf]");
         let text =
@@ -202,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn word_that_is_longer_than_the_snippet_is_cut() {
+    fn word_longer_than_the_snippet_is_cut() {
         assert_eq!(shown("configurations", "configurations", 6), "[config]…");
         assert_eq!(shown("表格处理", "表格处理", 2), "nothing");
     }
 
     #[test]
-    fn end_of_the_searched_part_is_not_shown_as_the_end_of_the_text() {
+    fn end_of_the_scanned_part_gets_an_ellipsis() {
         let text = format!("{} pdf more", "x ".repeat(MAX_SEARCHED_BYTES / 2 - 2));
         assert_eq!(shown("pdf", &text, 6), "…[pdf]…");
     }
@@ -246,7 +246,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn window_is_the_best_of_all(gaps in proptest::collection::vec((0_usize..4, 0_usize..9, 1_usize..9), 0..40), bytes in 0_usize..60) {
+        fn best_window_equals_brute_force(gaps in proptest::collection::vec((0_usize..4, 0_usize..9, 1_usize..9), 0..40), bytes in 0_usize..60) {
             let mut at = 0;
             let marks: Vec<TermSpan> = gaps.into_iter().map(|(term, gap, length)| {
                 let start = at + gap;
@@ -257,7 +257,7 @@ mod tests {
         }
 
         #[test]
-        fn snippet_of_any_text_is_within_its_bytes_and_has_its_marks_in_it(
+        fn snippet_of_any_text_fits_its_limit_and_contains_its_marks(
             request in proptest::prop_oneof!["pdf form 表格 resume", any_text()],
             text in any_text(),
             bytes in 0_usize..200,

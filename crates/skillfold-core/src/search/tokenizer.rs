@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_split_and_names_are_not() {
+    fn identifiers_are_split_but_names_are_not() {
         assert_eq!(words("pdf-form_filler"), ["pdf", "form", "filler"]);
         assert_eq!(words("getUserName"), ["getUserName", "get", "User", "Name"]);
         assert_eq!(
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_are_one_term() {
+    fn inflections_of_a_word_are_one_term() {
         let mut tokenizer = Tokenizer::new();
         let mut term = |word: &str| tokenizer.term(word);
         assert_eq!(term("Invoices"), term("invoice"));
@@ -280,7 +280,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn words_of_any_text_are_at_their_ranges(text in "\\PC{0,60}") {
+        fn token_ranges_point_at_their_words(text in "\\PC{0,60}") {
             words(&text);
         }
     }

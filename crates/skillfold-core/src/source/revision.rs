@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn times_before_1970_and_far_in_the_future_are_kept_apart() {
+    fn times_before_1970_and_in_the_far_future_do_not_collide() {
         let day = Duration::from_secs(86_400);
         let [early, earlier, late] = [
             UNIX_EPOCH - day,

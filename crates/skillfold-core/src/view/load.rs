@@ -185,7 +185,7 @@ mod tests {
     use super::base64;
 
     #[test]
-    fn bytes_become_base64() {
+    fn bytes_are_encoded_as_base64() {
         for (bytes, text) in [
             (&b""[..], ""),
             (b"f", "Zg=="),

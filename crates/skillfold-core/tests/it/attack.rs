@@ -111,7 +111,7 @@ fn hard_link_is_a_file_of_the_skill_unless_links_are_strict() {
 }
 
 #[test]
-fn listing_a_hostile_skill_names_nothing_outside_of_it() {
+fn listing_of_a_hostile_skill_names_nothing_outside_it() {
     without_waiting(|| {
         let tree = hostile_tree();
         let source = FsSource::open(tree.root()).unwrap();
@@ -146,7 +146,7 @@ fn listing_a_hostile_skill_names_nothing_outside_of_it() {
 }
 
 #[test]
-fn every_skill_of_a_hostile_root_is_found_where_it_is() {
+fn skills_of_a_hostile_root_are_found_at_their_real_paths() {
     without_waiting(|| {
         let tree = hostile_tree();
         let source = FsSource::open(tree.root()).unwrap();

@@ -101,7 +101,7 @@ fn ids<'a>(seen: &AgentView<'a>) -> Vec<&'a str> {
 }
 
 #[test]
-fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
+fn agent_without_named_skills_sees_the_whole_catalog() {
     let catalog = catalog();
     let seen = catalog.view_for(&Agent::new("any"));
     assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
@@ -138,7 +138,7 @@ fn specialist_sees_its_skills_and_orchestrator_sees_all() {
 }
 
 #[test]
-fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
+fn skill_outside_the_view_is_not_found_and_only_visible_ids_are_suggested() {
     let catalog = catalog();
     let seen = catalog.view_for(&specialist("clerk", &["user:pdf", "mail"]));
     for id in ["pdf", "notes", "draft", "trap", "broken", "zebra"] {
@@ -183,7 +183,7 @@ fn left_out(seen: &AgentView<'_>) -> String {
 }
 
 #[test]
-fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
+fn unavailable_skills_are_all_reported_and_the_others_are_bound() {
     let catalog = catalog();
     let agent = specialist(
         "clerk",
@@ -217,7 +217,7 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
 }
 
 #[test]
-fn model_is_told_the_same_of_a_skill_that_cannot_be_had_and_of_one_that_is_not_there() {
+fn unavailable_and_unknown_skills_read_the_same_to_a_model() {
     let catalog = catalog();
     for sees in Visibility::ALL {
         let agent = Agent::new("clerk").with_skills(["pdf", "draft", "trap", "broken", "secret"]);
@@ -232,7 +232,7 @@ fn model_is_told_the_same_of_a_skill_that_cannot_be_had_and_of_one_that_is_not_t
 }
 
 #[test]
-fn prompt_comes_first_then_skills_then_own_text() {
+fn prompt_comes_first_then_skills_then_the_hosts_text() {
     let catalog = catalog();
     let agent = Agent::new("clerk").with_skills(["user:pdf", "silent", "mail", "MAIL"]);
     let contents = catalog.view_for(&agent);
@@ -262,7 +262,7 @@ fn prompt_comes_first_then_skills_then_own_text() {
 }
 
 #[test]
-fn sections_are_parted_by_one_blank_line_and_nothing_is_taken_away() {
+fn sections_are_separated_by_one_blank_line_and_kept_verbatim() {
     let compose = |prompt: &str, inline: &str| compose_instructions(prompt, &[], inline).text;
     assert_eq!(compose("", ""), "");
     assert_eq!(compose(" \n", "own"), "own");
@@ -293,7 +293,7 @@ fn bound_skill_needs_no_load_and_its_files_are_read_on_demand() {
 }
 
 #[test]
-fn bodies_are_given_whole_or_not_at_all() {
+fn bodies_are_given_in_full_or_not_at_all() {
     let tree = "
         //- good/SKILL.md
         ---

@@ -11,7 +11,7 @@ use skillfold_core::{
 };
 use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, SECOND, Told, at};
+use crate::fake_source::{FakeSource, File, NOW, SECOND, at};
 
 /// What happens to a skill's folder.
 type Change = fn(&Path);
@@ -27,12 +27,12 @@ fn skill(folder: &str, body: &str) -> File {
     file
 }
 
-fn told(skills: &[(&str, &str)]) -> Told {
-    let told = Told::default();
+fn fake(skills: &[(&str, &str)]) -> FakeSource {
+    let fake = FakeSource::default();
     for (folder, body) in skills {
-        told.put(folder, skill(folder, body));
+        fake.put(folder, skill(folder, body));
     }
-    told
+    fake
 }
 
 fn loader(change: impl FnOnce(&mut LoadOptions)) -> Loader {
@@ -48,37 +48,37 @@ fn load(loader: &Loader, catalog: &Catalog, id: &str, arguments: &str) -> String
 
 #[test]
 fn second_load_reads_nothing() {
-    let told = told(&[("a", "# A\n")]);
-    let catalog = told.discover(NOW);
+    let fake = fake(&[("a", "# A\n")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     let entry = catalog.resolve_or_suggest("a").unwrap();
     let first = loader.load(&entry, "x").unwrap();
-    told.reads();
+    fake.reads();
     let second = loader.load(&entry, "x").unwrap();
     assert!(Arc::ptr_eq(&first, &second));
-    assert_eq!((told.reads(), told.looks()), (0, 1));
+    assert_eq!((fake.reads(), fake.looks()), (0, 1));
     let stats = loader.stats();
     assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
     assert!((stats.hit_rate() - 0.5).abs() < f64::EPSILON);
 }
 
 #[test]
-fn trusted_snapshot_costs_no_look_at_the_file() {
-    let told = told(&[("a", "# A\n")]);
-    let catalog = told.discover(NOW);
+fn load_from_a_trusted_snapshot_does_not_stat_the_file() {
+    let fake = fake(&[("a", "# A\n")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|loading| loading.freshness = Freshness::Snapshot);
     load(&loader, &catalog, "a", "");
-    told.reads();
+    fake.reads();
     for _ in 0..10 {
         load(&loader, &catalog, "a", "");
     }
-    assert_eq!((told.reads(), told.looks()), (0, 0));
+    assert_eq!((fake.reads(), fake.looks()), (0, 0));
 }
 
 #[test]
-fn other_arguments_are_another_entry() {
-    let told = told(&[("a", "$ARGUMENTS")]);
-    let catalog = told.discover(NOW);
+fn different_arguments_are_cached_separately() {
+    let fake = fake(&[("a", "$ARGUMENTS")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     for arguments in ["x y", "x  y", "", " ", "x y"] {
         assert_eq!(load(&loader, &catalog, "a", arguments), arguments);
@@ -87,7 +87,7 @@ fn other_arguments_are_another_entry() {
 }
 
 #[test]
-fn changed_file_is_read_again_whatever_its_clock_says() {
+fn changed_file_is_read_again_whatever_its_mtime() {
     let file = skill("a", "# Old\n");
     let traps: [(&str, Trap); 6] = [
         ("newer", |file| file.revision.modified_ns += SECOND),
@@ -107,28 +107,28 @@ fn changed_file_is_read_again_whatever_its_clock_says() {
         ("another device", |file| file.revision.device += 1),
     ];
     for (change, apply) in traps {
-        let told = Told::default();
-        told.put("a", file.clone());
-        let catalog = told.discover(NOW);
+        let fake = FakeSource::default();
+        fake.put("a", file.clone());
+        let catalog = fake.discover(NOW);
         let loader = loader(|_| {});
         assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
         let mut changed = skill("a", "# New\n");
         changed.revision = file.revision;
         apply(&mut changed);
-        told.put("a", changed);
+        fake.put("a", changed);
         assert_eq!(
             load(&loader, &catalog, "a", "").trim_end(),
             "# New",
             "{change}"
         );
-        told.reads();
+        fake.reads();
         assert_eq!(
             load(&loader, &catalog, "a", "").trim_end(),
             "# New",
             "{change}"
         );
         assert_eq!(
-            told.reads(),
+            fake.reads(),
             0,
             "{change}: what was read anew is remembered"
         );
@@ -136,22 +136,22 @@ fn changed_file_is_read_again_whatever_its_clock_says() {
 }
 
 #[test]
-fn file_written_a_moment_ago_is_compared_by_content() {
+fn recently_written_file_is_compared_by_content() {
     for freshness in [Freshness::Checked, Freshness::Snapshot] {
-        let told = Told::default();
+        let fake = FakeSource::default();
         let unsettled = |body| {
             let mut file = skill("a", body);
             file.revision.modified_ns = NOW - SECOND;
             file
         };
-        told.put("a", unsettled("# Old\n"));
-        let catalog = told.discover(NOW);
+        fake.put("a", unsettled("# Old\n"));
+        let catalog = fake.discover(NOW);
         let loader = loader(|loading| loading.freshness = freshness);
         assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
         // The same size, the same times, the same inode: only the content tells.
-        told.put("a", unsettled("# New\n"));
+        fake.put("a", unsettled("# New\n"));
         let catalog = match freshness {
-            Freshness::Snapshot => told.refresh(&catalog, NOW).catalog,
+            Freshness::Snapshot => fake.refresh(&catalog, NOW).catalog,
             _ => catalog,
         };
         assert_eq!(load(&loader, &catalog, "a", ""), "# New\n");
@@ -160,25 +160,25 @@ fn file_written_a_moment_ago_is_compared_by_content() {
 
 #[test]
 fn snapshot_is_trusted_until_the_refresh() {
-    let told = told(&[("a", "# Old\n")]);
-    let catalog = told.discover(NOW);
+    let fake = fake(&[("a", "# Old\n")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|loading| loading.freshness = Freshness::Snapshot);
     assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
     let mut changed = skill("a", "# New\n");
     changed.revision.modified_ns += SECOND;
-    told.put("a", changed);
+    fake.put("a", changed);
     assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
-    let refreshed = told.refresh(&catalog, NOW).catalog;
+    let refreshed = fake.refresh(&catalog, NOW).catalog;
     assert_eq!(load(&loader, &refreshed, "a", ""), "# New\n");
 }
 
 #[test]
-fn file_that_keeps_changing_is_reported_and_not_remembered() {
-    let told = told(&[("a", "# A\n")]);
-    let catalog = told.discover(NOW);
+fn file_that_keeps_changing_is_reported_and_not_cached() {
+    let fake = fake(&[("a", "# A\n")]);
+    let catalog = fake.discover(NOW);
     let mut changing = skill("a", "# A\n");
     changing.steadiness = Stability::Changing;
-    told.put("a", changing);
+    fake.put("a", changing);
     let loader = loader(|_| {});
     let entry = catalog.resolve_or_suggest("a").unwrap();
     let text = loader.load(&entry, "").unwrap();
@@ -192,26 +192,26 @@ fn file_that_keeps_changing_is_reported_and_not_remembered() {
 }
 
 #[test]
-fn least_recently_used_goes_first() {
-    let told = told(&[("a", "A"), ("b", "B"), ("c", "C")]);
-    let catalog = told.discover(NOW);
+fn least_recently_used_entry_is_evicted_first() {
+    let fake = fake(&[("a", "A"), ("b", "B"), ("c", "C")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|loading| loading.cache_entries = 2);
     for id in ["a", "b", "a", "c"] {
         load(&loader, &catalog, id, "");
     }
-    told.reads();
+    fake.reads();
     load(&loader, &catalog, "a", "");
-    assert_eq!(told.reads(), 0);
+    assert_eq!(fake.reads(), 0);
     load(&loader, &catalog, "b", "");
-    assert_eq!(told.reads(), 1);
+    assert_eq!(fake.reads(), 1);
     let stats = loader.stats();
     assert_eq!((stats.entries, stats.evicted), (2, 2));
 }
 
 #[test]
 fn hundred_entries_are_kept_by_default() {
-    let told = told(&[("a", "A")]);
-    let catalog = told.discover(NOW);
+    let fake = fake(&[("a", "A")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     for number in 0..150 {
         load(&loader, &catalog, "a", &number.to_string());
@@ -220,7 +220,7 @@ fn hundred_entries_are_kept_by_default() {
 }
 
 #[test]
-fn bytes_are_bounded_and_a_large_text_pushes_no_other_out() {
+fn cache_is_bounded_by_bytes_and_a_large_text_evicts_no_other() {
     let large = "x".repeat(4_000);
     let skills: Vec<_> = ('a'..='z')
         .map(|name| (name.to_string(), "x".repeat(500)))
@@ -230,8 +230,8 @@ fn bytes_are_bounded_and_a_large_text_pushes_no_other_out() {
         .map(|(name, body)| (&**name, &**body))
         .collect();
     skills.push(("large", &large));
-    let told = told(&skills);
-    let catalog = told.discover(NOW);
+    let fake = fake(&skills);
+    let catalog = fake.discover(NOW);
     let loader = loader(|loading| loading.cache_bytes = 10_000);
     for (id, _) in &skills {
         load(&loader, &catalog, id, "");
@@ -243,9 +243,9 @@ fn bytes_are_bounded_and_a_large_text_pushes_no_other_out() {
 }
 
 #[test]
-fn one_skill_or_all_can_be_forgotten() {
-    let told = told(&[("a", "A"), ("b", "B")]);
-    let catalog = told.discover(NOW);
+fn cache_can_be_cleared_for_one_skill_or_all() {
+    let fake = fake(&[("a", "A"), ("b", "B")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     for (id, arguments) in [("a", ""), ("a", "x"), ("b", "")] {
         load(&loader, &catalog, id, arguments);
@@ -257,26 +257,26 @@ fn one_skill_or_all_can_be_forgotten() {
 }
 
 #[test]
-fn refreshed_snapshot_keeps_what_did_not_change() {
-    let told = told(&[("a", "A"), ("b", "B")]);
-    let catalog = told.discover(NOW);
+fn refresh_keeps_cached_loads_of_unchanged_skills() {
+    let fake = fake(&[("a", "A"), ("b", "B")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     for id in ["a", "b"] {
         load(&loader, &catalog, id, "");
     }
-    told.put("b", skill("b", "longer"));
-    let refreshed = told.refresh(&catalog, NOW).catalog;
+    fake.put("b", skill("b", "longer"));
+    let refreshed = fake.refresh(&catalog, NOW).catalog;
     loader.retain_current(&refreshed);
     assert_eq!(loader.stats().entries, 1);
-    told.reads();
+    fake.reads();
     load(&loader, &refreshed, "a", "");
-    assert_eq!(told.reads(), 0);
+    assert_eq!(fake.reads(), 0);
 }
 
 #[test]
-fn cache_of_no_entries_remembers_nothing() {
-    let told = told(&[("a", "A")]);
-    let catalog = told.discover(NOW);
+fn cache_with_no_entries_stores_nothing() {
+    let fake = fake(&[("a", "A")]);
+    let catalog = fake.discover(NOW);
     let loader = loader(|loading| loading.cache_entries = 0);
     load(&loader, &catalog, "a", "");
     load(&loader, &catalog, "a", "");
@@ -284,7 +284,7 @@ fn cache_of_no_entries_remembers_nothing() {
 }
 
 #[test]
-fn skill_of_another_id_in_another_snapshot_is_not_taken_for_it() {
+fn cache_does_not_mix_up_skills_whose_ids_change_between_snapshots() {
     let pdf = |body: &str| {
         let file = format!("---\nname: pdf\ndescription: d\n---\n{body}\n");
         MemorySource::new([("pdf/SKILL.md", file)])
@@ -307,7 +307,7 @@ fn skill_of_another_id_in_another_snapshot_is_not_taken_for_it() {
 }
 
 #[test]
-fn skill_of_a_moved_root_has_the_new_folder() {
+fn skill_of_a_moved_root_loads_with_its_new_folder() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
     let file = "---\nname: pdf\ndescription: d\n---\nBody\n";
@@ -330,7 +330,7 @@ fn skill_of_a_moved_root_has_the_new_folder() {
 }
 
 #[test]
-fn text_is_current_only_while_the_file_and_the_names_of_files_are_the_same() {
+fn rendered_text_is_current_until_the_skill_file_or_file_list_changes() {
     const FILE: &str = "---\nname: pdf\ndescription: d\n---\nBody\n";
     fn put(path: &Path, name: &str, text: &str) {
         skillfold_testkit::write(path, &[(name.to_owned(), text.to_owned())]);
@@ -376,12 +376,12 @@ fn text_is_current_only_while_the_file_and_the_names_of_files_are_the_same() {
 }
 
 #[test]
-fn text_of_a_file_that_may_still_be_written_is_never_current() {
-    let told = told(&[("a", "# A\n")]);
+fn rendered_text_of_an_unsettled_file_is_never_current() {
+    let fake = fake(&[("a", "# A\n")]);
     let mut recent = skill("b", "# B\n");
     recent.revision.modified_ns = NOW - SECOND;
-    told.put("b", recent);
-    let catalog = told.discover(NOW);
+    fake.put("b", recent);
+    let catalog = fake.discover(NOW);
     let loader = loader(|_| {});
     for (id, is_current) in [("a", true), ("b", false)] {
         let entry = catalog.resolve_or_suggest(id).unwrap();
@@ -391,14 +391,14 @@ fn text_of_a_file_that_may_still_be_written_is_never_current() {
 }
 
 #[test]
-fn fields_of_a_file_that_changed_are_counted() {
-    let told = told(&[("a", "A")]);
-    let catalog = told.discover(NOW);
+fn cache_counts_the_bytes_of_changed_frontmatter() {
+    let fake = fake(&[("a", "A")]);
+    let catalog = fake.discover(NOW);
     let keys: String = (0..400).map(|number| format!("key{number}: 1\n")).collect();
     let mut changed = skill("a", "");
     changed.text = format!("---\nname: a\ndescription: d\n{keys}---\nA");
     changed.revision.inode += 1;
-    told.put("a", changed);
+    fake.put("a", changed);
     let loader =
         loader(|loading| (loading.cache_entries, loading.cache_bytes) = (1_000, 1_000_000));
     for number in 0..100 {
@@ -408,7 +408,7 @@ fn fields_of_a_file_that_changed_are_counted() {
 }
 
 #[test]
-fn text_of_a_skill_with_many_files_is_current_until_one_is_another() {
+fn rendered_text_with_many_files_is_current_until_one_is_renamed() {
     let root = skillfold_testkit::folder(
         "
         //- many/SKILL.md

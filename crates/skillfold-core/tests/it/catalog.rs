@@ -111,7 +111,7 @@ fn precedence_of_another_client_can_be_chosen() {
 }
 
 #[test]
-fn every_skill_of_one_name_in_one_scope_is_reachable_by_its_place() {
+fn skills_with_the_same_name_and_scope_are_reachable_by_path() {
     let catalog = catalog(vec![
         root(Scope::Project, ".agents/skills", &["pdf", "office/pdf"]),
         root(Scope::Project, ".claude/skills", &["pdf"]),
@@ -124,7 +124,7 @@ fn every_skill_of_one_name_in_one_scope_is_reachable_by_its_place() {
 }
 
 #[test]
-fn lookup_takes_names_in_any_case_and_the_names_of_folders() {
+fn lookup_accepts_names_in_any_case_and_folder_names() {
     let catalog = catalog(vec![
         root(
             Scope::User,
@@ -164,7 +164,7 @@ fn lookup_takes_names_in_any_case_and_the_names_of_folders() {
 }
 
 #[test]
-fn name_cannot_take_the_id_of_another_skill() {
+fn name_cannot_claim_the_id_of_another_skill() {
     let catalog = catalog(vec![
         root(Scope::User, "home", &["pdf"]),
         root(
@@ -199,7 +199,7 @@ fn refused_folder_is_found_by_its_name_with_the_reason() {
 }
 
 #[test]
-fn untrusted_skill_is_listed_and_takes_no_name_from_a_trusted_one() {
+fn untrusted_skill_is_listed_but_does_not_shadow_a_trusted_one() {
     let project = || root(Scope::Project, "here", &["pdf", "build"]);
     let roots = |project| vec![project, root(Scope::User, "home", &["pdf"])];
     let untrusted = catalog(roots(project().with_trust(Trust::Untrusted)));
@@ -221,7 +221,7 @@ fn untrusted_skill_is_listed_and_takes_no_name_from_a_trusted_one() {
 }
 
 #[test]
-fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
+fn disabled_skill_is_kept_and_yields_its_name_to_the_next() {
     let off = |patterns: &[(&str, Toggle)]| {
         let mut enablement = Enablement::default();
         for (pattern, choice) in patterns {
@@ -261,7 +261,7 @@ fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
 }
 
 #[test]
-fn default_enabled_decides_for_bundled_skills_only() {
+fn default_enabled_applies_to_bundled_skills_only() {
     let off = || {
         MemorySource::new(files(
             "
@@ -290,7 +290,7 @@ fn default_enabled_decides_for_bundled_skills_only() {
 }
 
 #[test]
-fn entry_says_where_it_came_from() {
+fn entry_has_its_location_and_metadata() {
     let folder = folder(
         "
         //- pdf/SKILL.md
@@ -376,7 +376,7 @@ fn ids(catalog: &Catalog, filter: &Filter) -> String {
 }
 
 #[test]
-fn filters_need_metadata_only() {
+fn filters_use_metadata_only() {
     let catalog = tagged();
     let filter = Filter::default;
     assert_eq!(
@@ -420,7 +420,7 @@ fn filters_need_metadata_only() {
 }
 
 #[test]
-fn bad_name_pattern_is_an_error_that_says_why() {
+fn bad_name_pattern_is_an_error_with_the_reason() {
     let error = Filter::default().name("pdf-(").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(error, @"Invalid `pdf-(`: unclosed group");
@@ -431,7 +431,7 @@ fn bad_name_pattern_is_an_error_that_says_why() {
 }
 
 #[test]
-fn pages_hold_every_skill_once_in_order() {
+fn pages_contain_every_skill_once_in_order() {
     let catalog = tagged();
     let mut cursor: Option<Cursor> = None;
     let mut pages = String::new();
@@ -452,7 +452,7 @@ fn pages_hold_every_skill_once_in_order() {
 }
 
 #[test]
-fn nearest_ids_are_what_was_meant() {
+fn nearest_suggests_ids_for_typos() {
     let catalog = tagged();
     assert_eq!(catalog.nearest("pdf-from", 1), ["pdf-forms"]);
     assert_eq!(catalog.nearest("plugin:mial", 2), ["mail", "user:mail"]);
@@ -460,7 +460,7 @@ fn nearest_ids_are_what_was_meant() {
 }
 
 #[test]
-fn plugin_in_another_case_is_the_same_qualifier() {
+fn plugin_qualifier_is_case_insensitive() {
     let catalog = catalog(vec![
         plugin("Acme", &["pdf"]),
         plugin("acme", &["pdf"]),
@@ -474,7 +474,7 @@ fn plugin_in_another_case_is_the_same_qualifier() {
 }
 
 #[test]
-fn places_that_read_alike_are_told_apart() {
+fn colliding_path_ids_are_numbered() {
     let catalog = catalog(vec![
         root(Scope::User, "a", &["b/c=x", "y=x"]),
         root(Scope::User, "a/b", &["c=x"]),
@@ -487,7 +487,7 @@ fn places_that_read_alike_are_told_apart() {
 }
 
 #[test]
-fn name_that_may_not_be_used_hides_no_folder_that_may() {
+fn untrusted_name_does_not_hide_a_trusted_folder_name() {
     let untrusted = root(Scope::Project, "here", &["deploy"]).with_trust(Trust::Untrusted);
     let catalog = catalog(vec![
         untrusted,
@@ -509,7 +509,7 @@ fn name_that_may_not_be_used_hides_no_folder_that_may() {
 
 #[cfg(unix)]
 #[test]
-fn link_in_an_untrusted_root_does_not_take_a_skill_away() {
+fn link_in_an_untrusted_root_does_not_claim_a_trusted_skill() {
     let home = folder(
         "
         //- pdf/SKILL.md
@@ -534,7 +534,7 @@ fn link_in_an_untrusted_root_does_not_take_a_skill_away() {
 }
 
 #[test]
-fn skill_is_switched_off_by_whatever_leads_to_it() {
+fn skill_can_be_disabled_by_any_id_that_resolves_to_it() {
     let status = |pattern: &str| {
         let mut rules = CatalogOptions::default();
         rules.enablement.set(pattern, Toggle::Off);
@@ -562,7 +562,7 @@ fn skill_is_switched_off_by_whatever_leads_to_it() {
 }
 
 #[test]
-fn name_that_reads_as_a_pattern_is_not_one() {
+fn name_that_looks_like_a_pattern_is_matched_literally() {
     let mut rules = CatalogOptions::default();
     rules.enablement.set("project:*", Toggle::Off);
     rules.enablement.set("user:*", Toggle::On);
@@ -583,7 +583,7 @@ fn name_that_reads_as_a_pattern_is_not_one() {
 }
 
 #[test]
-fn empty_word_leads_nowhere() {
+fn empty_id_resolves_to_nothing() {
     let source = MemorySource::new([("SKILL.md", "no frontmatter")]);
     let catalog = catalog(vec![Root::new(Scope::User, "r", source)]);
     assert_eq!(catalog.refused().len(), 1);
@@ -609,7 +609,7 @@ proptest! {
     /// The one string that the catalog prints leads back to the skill, and no two skills share it. What may not be used has
     /// no name that a usable skill could have.
     #[test]
-    fn every_id_leads_to_its_skill_and_to_no_other(roots in roots()) {
+    fn every_id_resolves_to_exactly_its_skill(roots in roots()) {
         let roots = roots.into_iter().enumerate().map(|(at, (scope, label, [is_trusted, is_upper, is_named], skills))| {
             let skills = skills.into_iter().map(|(folder, name)| {
                 (format!("{folder}/SKILL.md"), format!("---\nname: \"{name}\"\ndescription: x\n---\n"))

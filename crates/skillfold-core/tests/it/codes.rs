@@ -28,7 +28,7 @@ fn page() -> String {
 }
 
 #[test]
-fn page_of_diagnostics_is_made_from_the_table() {
+fn diagnostics_page_matches_the_code_table() {
     let path: PathBuf = [
         env!("CARGO_MANIFEST_DIR"),
         "..",
@@ -49,7 +49,7 @@ fn page_of_diagnostics_is_made_from_the_table() {
 }
 
 #[test]
-fn page_of_the_format_has_every_field_of_a_client() {
+fn format_page_lists_every_client_field() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
     let page = fs::read_to_string(path).unwrap();
     for field in ClientField::ALL {

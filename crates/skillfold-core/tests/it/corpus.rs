@@ -17,8 +17,8 @@ use skillfold_core::view::SkillRecord;
 use skillfold_core::{Catalog, CatalogOptions, Limits, MemorySource, Root, Scope};
 use skillfold_testkit::far_future;
 
-use crate::remembered::check_remembered;
-use crate::told::{self, Told};
+use crate::fake_source::{self, FakeSource};
+use crate::scan_cache::check_cached_scan;
 
 /// Calls `check` with the folder and text of every file.
 pub(crate) fn for_each_file(mut check: impl FnMut(&str, &str)) {
@@ -72,7 +72,7 @@ fn line_reader_equals_the_parser_on_every_real_file() {
 
 #[test]
 #[ignore = "needs the corpus beside the checkout"]
-fn both_readers_give_the_same_skill_for_every_real_file() {
+fn both_readers_produce_the_same_skill_for_every_real_file() {
     for_each_file(|folder, text| {
         let read = |reader| parse_with(text.as_bytes(), folder, reader, &Limits::default());
         let (lines, yaml) = (
@@ -97,22 +97,22 @@ fn both_readers_give_the_same_skill_for_every_real_file() {
 
 #[test]
 #[ignore = "needs the corpus beside the checkout"]
-fn every_tenth_real_file_is_remembered_as_it_was_read() {
-    let told = Told::default();
+fn every_tenth_real_file_round_trips_through_the_scan_cache() {
+    let fake = FakeSource::default();
     let mut number = 0;
     for_each_file(|folder, text| {
         number += 1;
         if number % 10 != 0 {
             return;
         }
-        let mut file = told::File::new("real", "");
+        let mut file = fake_source::File::new("real", "");
         file.text = text.to_owned();
         file.revision.inode = number;
         file.revision.size = text.len() as u64;
         let folder: String = folder.chars().filter(|c| !c.is_control()).collect();
-        told.put(&format!("{number}/{folder}"), file);
+        fake.put(&format!("{number}/{folder}"), file);
     });
-    check_remembered(&told);
+    check_cached_scan(&fake);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn at_least_99_of_100_real_files_with_a_description_are_read() {
 
 #[test]
 #[ignore = "needs the corpus beside the checkout"]
-fn at_least_95_of_100_repaired_files_are_in_order_once_they_are_corrected() {
+fn at_least_95_of_100_repaired_files_are_clean_after_fix() {
     let (mut files, mut repaired, mut in_order) = (0, 0, 0);
     for_each_file(|folder, text| {
         files += 1;

@@ -77,7 +77,7 @@ fn changes(before: &str, after: &str, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn change_of_a_field_that_a_client_reads_is_seen() {
+fn comparison_detects_a_changed_client_field() {
     let file = |fields: &str| format!("---\nname: a\ndescription: b\n{fields}\n---\nBody\n");
     let check = |before: &str, after: &str| changes(&file(before), &file(after), "a").join("; ");
     insta::assert_snapshot!(check("user-invocable: false", "metadata:\n  user-invocable: false"), @"user-invocable: Bool(false) became not given");
@@ -88,7 +88,7 @@ fn change_of_a_field_that_a_client_reads_is_seen() {
 
 #[test]
 #[ignore = "needs the corpus"]
-fn no_fix_changes_what_a_known_client_reads_of_a_real_file() {
+fn fix_never_changes_what_known_clients_read_from_real_files() {
     let (mut files, mut corrected, mut wrong) = (0, 0, Vec::new());
     for_each_file(|folder, text| {
         files += 1;

@@ -27,7 +27,7 @@ fn catalog(count: usize) -> Catalog {
 }
 
 #[test]
-fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
+fn unrelated_request_costs_at_least_80_percent_less_than_loading_everything() {
     let body = TokenEstimate.count(&SENTENCE.repeat(SENTENCES));
     assert!((1_100..1_300).contains(&body), "{body}");
     for count in [1, 10, 50, 659] {
@@ -51,7 +51,7 @@ fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
 }
 
 #[test]
-fn ten_skills_are_listed_in_about_two_hundred_tokens_and_fifty_in_a_thousand() {
+fn ten_skills_list_in_about_200_tokens_and_fifty_in_1000() {
     for (count, around) in [(10, 200), (50, 1_000)] {
         let policy = Policy::catalog(Budget::tokens(u64::MAX)).with_style(Style::Tiers);
         let listing = catalog(count).listing(&policy);

@@ -20,8 +20,8 @@ use skillfold_core::{
 };
 use skillfold_testkit::far_future;
 
+use crate::fake_source::{FakeSource, File, NOW};
 use crate::log::Log;
-use crate::told::{File, NOW, Told};
 
 /// Returns a catalog of skills, each with its triggers and its instructions.
 fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
@@ -70,7 +70,7 @@ fn listing_has_a_line_for_each_skill_in_every_style() {
 }
 
 #[test]
-fn listing_of_no_skills_is_nothing_at_all() {
+fn listing_of_no_skills_is_empty() {
     for style in Style::ALL {
         let listing = catalog(&[]).listing(&policy(Mode::Catalog, style));
         assert_eq!((listing.text.as_str(), listing.tokens), ("", 0));
@@ -84,7 +84,7 @@ fn listing_of_no_skills_is_nothing_at_all() {
 }
 
 #[test]
-fn listing_that_does_not_fit_says_what_is_missing() {
+fn listing_that_does_not_fit_says_how_many_are_missing() {
     let catalog = greeters();
     let mut policy = policy(Mode::Catalog, Style::Bullets);
     let whole = catalog.listing(&policy).text.chars().count() as u64;
@@ -122,7 +122,7 @@ fn many(name: &str, count: usize, description: &str) -> Catalog {
 }
 
 #[test]
-fn preferred_skills_are_listed_if_not_all_fit_in_the_order_of_ids() {
+fn preferred_skills_are_listed_first_when_not_all_fit() {
     let about = "Does one of many things that take a while to describe, in many words";
     let catalog = many("skill", 50, about);
     let listed = |policy: &Policy| {
@@ -142,7 +142,7 @@ fn preferred_skills_are_listed_if_not_all_fit_in_the_order_of_ids() {
 }
 
 #[test]
-fn listing_of_hybrid_mode_is_brief_and_costs_about_twenty_tokens_a_skill() {
+fn hybrid_listing_costs_about_20_tokens_a_skill() {
     let about = "Extracts text and tables from PDF files, fills in forms and merges documents. Use when the user \
                  mentions PDFs, forms or document extraction, or wants to convert scans to text.";
     let catalog = many("pdf-tools", 50, about);
@@ -156,7 +156,7 @@ fn listing_of_hybrid_mode_is_brief_and_costs_about_twenty_tokens_a_skill() {
 }
 
 #[test]
-fn bullets_are_a_short_line_for_each_skill_and_then_how_to_load() {
+fn bullets_have_a_short_line_per_skill_and_then_how_to_load() {
     let catalog = many("form", 2, "Fills in forms. Use it for every form.");
     let bullets = Policy::default().with_style(Style::Bullets);
     assert_eq!(
@@ -186,7 +186,7 @@ fn matched_skill_is_given_in_every_style() {
 }
 
 #[test]
-fn unrelated_request_pays_next_to_nothing() {
+fn unrelated_request_costs_next_to_nothing() {
     let triggered = policy(Mode::Triggered, Style::Tiers);
     let turn = say(&greeters(), &triggered, "What is 2+2?");
     assert_eq!(turn.text.as_deref(), Some("[2 skills available]"));
@@ -226,7 +226,7 @@ fn skills_without_triggers_are_listed_and_the_others_counted() {
 }
 
 #[test]
-fn capability_question_gives_the_registry() {
+fn capability_question_returns_the_registry() {
     let turn = say(
         &greeters(),
         &policy(Mode::Triggered, Style::Tiers),
@@ -241,7 +241,7 @@ fn capability_question_gives_the_registry() {
 }
 
 #[test]
-fn fallback_shows_all_or_asks() {
+fn fallback_lists_all_skills_or_asks_the_user() {
     let all = policy(Mode::Triggered, Style::Bullets).with_fallback(Fallback::ShowAll);
     let turn = say(&greeters(), &all, "What is 2+2?");
     assert_eq!(turn.tier, Tier::Registry);
@@ -276,7 +276,7 @@ fn multiple_skills_matched_respects_max_limit() {
 }
 
 #[test]
-fn body_is_given_whole_or_not_at_all() {
+fn body_is_given_in_full_or_not_at_all() {
     let long = "A long sentence of instructions. ".repeat(200);
     let catalog = catalog(&[
         ("a-long", "triggers: [word]", &long),
@@ -294,7 +294,7 @@ fn body_is_given_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_the_model_has_leaves_room_for_the_others() {
+fn skills_the_model_already_has_do_not_count_towards_max_skills() {
     let names: Vec<String> = (0..5).map(|number| format!("s-{number}")).collect();
     let skills: Vec<_> = names
         .iter()
@@ -317,7 +317,7 @@ fn what_the_model_has_leaves_room_for_the_others() {
 }
 
 #[test]
-fn instructions_are_loaded_for_a_few_only_whatever_matches() {
+fn instructions_are_loaded_for_at_most_a_few_matches() {
     let long = "A long sentence of instructions. ".repeat(50);
     let names: Vec<String> = (0..50).map(|number| format!("s-{number:02}")).collect();
     let skills: Vec<_> = names
@@ -349,7 +349,7 @@ fn name_cannot_forge_another_line() {
 }
 
 #[test]
-fn question_about_capabilities_is_answered_beside_a_match() {
+fn capability_question_is_answered_alongside_a_match() {
     let turn = say(
         &greeters(),
         &policy(Mode::Triggered, Style::Tiers),
@@ -377,7 +377,7 @@ fn skill_whose_triggers_cannot_match_is_listed() {
 }
 
 #[test]
-fn names_of_matched_skills_are_logged_and_no_text() {
+fn matched_skills_are_logged_by_name_without_content() {
     let log = Log::default();
     tracing::subscriber::with_default(log.clone(), || {
         say(
@@ -447,7 +447,7 @@ impl Source for Rendered {
 }
 
 #[test]
-fn what_the_model_has_is_not_rendered_again() {
+fn skill_the_model_already_has_is_not_rendered_again() {
     let text = "---\nname: greet\ndescription: d\ntriggers: [bonjour]\n---\nSay hello.\n";
     let listed = Arc::new(AtomicUsize::new(0));
     let source = Rendered(
@@ -469,7 +469,7 @@ fn what_the_model_has_is_not_rendered_again() {
 }
 
 #[test]
-fn what_the_model_has_is_not_repeated() {
+fn skill_the_model_already_has_is_not_repeated() {
     let policy = policy(Mode::Hybrid, Style::XmlRules);
     let (catalog, known) = (greeters(), having(&greeters(), &["hello-extended"]));
     let turn = say_to(&catalog, &policy, "Say bonjour", &known);
@@ -488,16 +488,16 @@ fn catalog_mode_adds_nothing_to_its_listing() {
 }
 
 #[test]
-fn skill_that_cannot_be_loaded_is_told_and_the_others_are_given() {
-    let told = Told::default();
+fn failed_load_is_reported_and_the_other_skills_are_given() {
+    let fake = FakeSource::default();
     for name in ["gone", "there"] {
         let mut file = File::new(name, "d");
         file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [word]\n---\nDo it.\n");
         file.revision.size = file.text.len() as u64;
-        told.put(name, file);
+        fake.put(name, file);
     }
-    let catalog = told.discover(NOW);
-    told.remove("gone");
+    let catalog = fake.discover(NOW);
+    fake.remove("gone");
     let turn = say(&catalog, &policy(Mode::Hybrid, Style::Tiers), "word");
     let outcomes: Vec<_> = turn
         .decisions
@@ -519,7 +519,7 @@ fn skill_that_cannot_be_loaded_is_told_and_the_others_are_given() {
 }
 
 #[test]
-fn what_was_done_is_said_in_a_word_with_its_tokens() {
+fn each_decision_has_an_outcome_and_its_tokens() {
     let long = "A long sentence of instructions. ".repeat(200);
     let catalog = catalog(&[
         ("a-long", "triggers: [word]", &long),
@@ -550,7 +550,7 @@ fn what_was_done_is_said_in_a_word_with_its_tokens() {
 }
 
 #[test]
-fn description_of_several_lines_is_one_line_of_the_listing() {
+fn multiline_description_is_one_line_in_the_listing() {
     let file = "---\nname: pdf\ndescription: |\n  Fills in forms.\n\n  Reads   tables.\n---\n";
     let source = MemorySource::new([("pdf/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
@@ -577,7 +577,7 @@ fn each_constructor_has_its_mode_and_keeps_its_budget() {
 }
 
 #[test]
-fn tiers_have_their_numbers() {
+fn tiers_are_displayed_with_their_numbers() {
     let tiers = [Tier::Nothing, Tier::Breadcrumb, Tier::Registry, Tier::Full];
     let words = tiers.map(|tier| tier.to_string());
     assert_eq!(words, ["tier 0", "tier 1", "tier 2", "tier 3"]);

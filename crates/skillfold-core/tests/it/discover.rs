@@ -41,7 +41,7 @@ fn write_skill(path: &Path, name: &str) {
 }
 
 #[test]
-fn skills_are_found_at_any_depth_in_the_order_of_their_folders() {
+fn skills_are_found_at_any_depth_in_folder_order() {
     let root = folder(
         "
         //- b/SKILL.md
@@ -71,7 +71,7 @@ fn skills_are_found_at_any_depth_in_the_order_of_their_folders() {
 }
 
 #[test]
-fn search_stops_at_a_skill() {
+fn discovery_does_not_descend_into_a_skill() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("outer"), "outer");
     write_skill(&root.path().join("outer/examples/inner"), "inner");
@@ -106,7 +106,7 @@ fn broken_skill_never_hides_a_good_one() {
 }
 
 #[test]
-fn same_folder_by_two_paths_is_one_skill() {
+fn folder_reached_by_two_paths_is_one_skill() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("real"), "real");
     symlink("real", root.path().join("alias")).unwrap();
@@ -137,7 +137,7 @@ fn hard_links_of_one_file_in_two_folders_are_two_skills() {
 }
 
 #[test]
-fn loops_of_links_end() {
+fn link_loops_terminate() {
     let root = folder("//- group/.keep\n");
     symlink("..", root.path().join("group/up")).unwrap();
     symlink("self", root.path().join("self")).unwrap();
@@ -152,7 +152,7 @@ fn loops_of_links_end() {
 }
 
 #[test]
-fn skill_file_that_is_no_regular_file_is_refused_and_never_waited_for() {
+fn skill_file_that_is_not_a_regular_file_is_refused_without_blocking() {
     let root = folder(
         "//- fifo/.keep\n//- socket/.keep\n//- folder/SKILL.md/.keep\n//- link/.keep\n//- target.md\n---\n",
     );
@@ -178,7 +178,7 @@ fn skill_file_that_is_no_regular_file_is_refused_and_never_waited_for() {
 }
 
 #[test]
-fn huge_file_costs_its_head_only() {
+fn only_the_head_of_a_huge_file_is_read() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("huge"), "huge");
     let file = fs::File::options()
@@ -192,7 +192,7 @@ fn huge_file_costs_its_head_only() {
 }
 
 #[test]
-fn frontmatter_longer_than_the_head_is_read_whole() {
+fn frontmatter_longer_than_the_head_is_read_in_full() {
     let root = folder("//- .keep\n");
     for (name, length) in [("page", 5_000), ("pages", 40_000), ("over", 70_000)] {
         let path = root.path().join(name);
@@ -213,7 +213,7 @@ fn frontmatter_longer_than_the_head_is_read_whole() {
 }
 
 #[test]
-fn limits_of_nothing_end_the_search_all_the_same() {
+fn discovery_with_zero_limits_terminates() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("a"), "a");
     let limits = Limits::default()
@@ -229,7 +229,7 @@ fn limits_of_nothing_end_the_search_all_the_same() {
 }
 
 #[test]
-fn bound_that_is_met_exactly_is_no_bound_reached() {
+fn reaching_a_limit_exactly_is_not_reported() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("a"), "a");
     let limits = Limits::default().with_skills(1);
@@ -268,7 +268,7 @@ fn line_at_the_edge_of_the_head_is_not_cut() {
 }
 
 #[test]
-fn cut_is_reported_whatever_else_is() {
+fn truncated_search_is_reported_even_when_findings_are_full() {
     let root = folder("//- a/1/2/3/4/5/x\n//- .h1/x\n//- .h2/x\n");
     for name in ["s1", "s2", "s3"] {
         write_skill(&root.path().join("z").join(name), name);
@@ -284,7 +284,7 @@ fn cut_is_reported_whatever_else_is() {
 }
 
 #[test]
-fn many_links_to_one_folder_list_it_once_and_are_counted() {
+fn many_links_to_one_folder_are_one_skill_and_extra_findings_are_counted() {
     let root = folder("//- big/a/x\n");
     for number in 0..30 {
         symlink("big", root.path().join(format!("l{number:02}"))).unwrap();
@@ -329,13 +329,13 @@ fn largest_limits_do_not_overflow() {
 }
 
 #[test]
-fn root_without_a_name_of_its_own_is_no_reason_to_complain() {
+fn unnamed_root_skill_has_no_findings() {
     let source = MemorySource::new([("SKILL.md", skill("pdf"))]);
     insta::assert_snapshot!(show::discovery(&discover(&[&source], &ReadOptions::default())), @"pdf in");
 }
 
 #[test]
-fn names_that_cannot_be_carried_are_reported() {
+fn unprintable_folder_names_are_reported() {
     let root = folder("//- .keep\n");
     write_skill(
         &root.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9")),
@@ -349,7 +349,7 @@ fn names_that_cannot_be_carried_are_reported() {
 }
 
 #[test]
-fn passed_over_folders_are_named() {
+fn skipped_folders_are_reported() {
     let root = folder(
         "//- .hidden/a/SKILL.md\n---\n//- node_modules/a/SKILL.md\n---\n//- wrong/skill.md\n---\n",
     );
@@ -367,7 +367,7 @@ fn passed_over_folders_are_named() {
 }
 
 #[test]
-fn folders_of_a_change_are_no_skills_whatever_the_settings_say() {
+fn temporary_folders_of_a_change_are_never_skills() {
     let root = folder(
         "//- .skillfold-write-1/SKILL.md\n---\n//- .skillfold-write-1.old/SKILL.md\n---\n//- .skillfold-kept-2/SKILL.md\n---\n",
     );
@@ -384,7 +384,7 @@ fn folders_of_a_change_are_no_skills_whatever_the_settings_say() {
 }
 
 #[test]
-fn bounds_are_reported_where_they_are_reached() {
+fn limits_are_reported_where_they_are_reached() {
     let root = folder("//- a/b/c/d/e/f/SKILL.md\n---\n//- x/.keep\n//- y/.keep\n//- z/.keep\n");
     write_skill(&root.path().join("s1"), "s1");
     write_skill(&root.path().join("s2"), "s2");
@@ -424,7 +424,7 @@ fn bounds_are_reported_where_they_are_reached() {
 }
 
 #[test]
-fn root_that_is_gone_is_a_finding_and_not_the_end() {
+fn missing_root_is_a_finding_and_discovery_continues() {
     let root = folder("//- a/SKILL.md\n---\n");
     let source = FsSource::open(root.path()).unwrap();
     drop(root);
@@ -436,7 +436,7 @@ fn root_that_is_gone_is_a_finding_and_not_the_end() {
 }
 
 #[test]
-fn memory_and_disk_give_the_same_skills() {
+fn memory_and_disk_sources_find_the_same_skills() {
     let text = "
         //- a/SKILL.md
         ---
@@ -461,7 +461,7 @@ fn memory_and_disk_give_the_same_skills() {
 }
 
 #[test]
-fn listing_in_pages_gives_what_one_page_gives() {
+fn paged_folder_listing_equals_a_single_page() {
     let root = folder("//- .keep\n");
     for number in 0..7 {
         write_skill(&root.path().join(format!("s{number}")), "s");

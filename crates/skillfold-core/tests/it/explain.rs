@@ -51,7 +51,7 @@ fn reasons(explanation: &Explanation) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn each_skill_that_was_asked_about_has_its_reason() {
+fn each_requested_skill_has_its_reason() {
     let asked = ["forms", "mail", "deploy", "plain", "off", "foreign"];
     let explained = why(
         &Policy::default(),
@@ -70,7 +70,7 @@ fn each_skill_that_was_asked_about_has_its_reason() {
 }
 
 #[test]
-fn evidence_is_where_the_message_has_it() {
+fn evidence_points_at_its_position_in_the_message() {
     let message = "Ähm: FILL IN the form, order #12";
     let explained = why(&Policy::default(), message, &[]);
     let places = explained.details.iter().map(|details| {
@@ -84,7 +84,7 @@ fn evidence_is_where_the_message_has_it() {
 }
 
 #[test]
-fn near_miss_says_which_words_are_there() {
+fn near_miss_lists_found_and_missing_words() {
     let explained = why(&Policy::default(), "fill the form", &["forms", "mail"]);
     let absent = &explained.unmatched[0];
     assert_eq!(absent.reason.as_str(), "no_match");
@@ -101,14 +101,14 @@ fn near_miss_says_which_words_are_there() {
 }
 
 #[test]
-fn mode_that_gives_nothing_unasked_is_a_reason() {
+fn mode_without_automatic_selection_is_a_reason() {
     let policy = Policy::default().with_mode(Mode::Catalog);
     let explained = why(&policy, "fill in the form", &["forms"]);
     assert_eq!(reasons(&explained), [("forms", "mode")]);
 }
 
 #[test]
-fn tokens_of_what_is_not_given_are_counted_too() {
+fn tokens_of_skills_not_given_are_counted_too() {
     let policy = Policy::default().with_max_skills(1);
     let explained = why(&policy, "fill in the form, order #12", &[]);
     let outcomes: Vec<_> = explained
@@ -127,7 +127,7 @@ fn tokens_of_what_is_not_given_are_counted_too() {
 }
 
 #[test]
-fn what_a_conversation_may_not_see_is_a_reason() {
+fn skill_hidden_from_the_conversation_is_a_reason() {
     let catalog = catalog();
     let loader = Loader::new(LoadOptions::default(), far_future);
     let whole = SessionState::new(ContextLifetime::History);
@@ -158,7 +158,7 @@ fn absent(frontmatter: &str, message: &str) -> UnmatchedSkill {
 }
 
 #[test]
-fn nearest_trigger_is_found_among_all() {
+fn nearest_trigger_is_found_among_all_triggers() {
     let others: String = (0..60).map(|number| format!("other{number}, ")).collect();
     let triggers = format!("triggers: {{ keywords: [{others}fill in the form] }}");
     let absent = absent(&triggers, "fill the form");
@@ -167,7 +167,7 @@ fn nearest_trigger_is_found_among_all() {
 }
 
 #[test]
-fn keyword_comes_near_by_whole_words_only() {
+fn keyword_near_misses_count_whole_words_only() {
     let absent = absent(
         "triggers: { keywords: [art in form] }",
         "starting information platform",
@@ -176,7 +176,7 @@ fn keyword_comes_near_by_whole_words_only() {
 }
 
 #[test]
-fn pattern_that_is_not_used_is_told_from_one_that_finds_nothing() {
+fn unused_pattern_is_distinguished_from_one_without_a_match() {
     let patterns: String = (0..60)
         .map(|number| format!("'order{number} #', "))
         .collect();
@@ -190,7 +190,7 @@ fn pattern_that_is_not_used_is_told_from_one_that_finds_nothing() {
 }
 
 #[test]
-fn tokens_are_counted_alike_whatever_the_outcome() {
+fn tokens_are_counted_the_same_for_every_outcome() {
     for style in Style::ALL {
         let policy = Policy::default().with_style(style).with_max_skills(1);
         let files = ["aaaa", "bbbb"].map(|name| skill(name, "triggers: [both]"));

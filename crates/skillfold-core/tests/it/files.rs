@@ -58,7 +58,7 @@ fn listed(catalog: &Catalog, cursor: Option<&Cursor>, limit: usize) -> (String, 
 }
 
 #[test]
-fn files_that_the_instructions_speak_of_come_first() {
+fn files_mentioned_in_the_instructions_come_first() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
@@ -77,7 +77,7 @@ fn files_that_the_instructions_speak_of_come_first() {
 }
 
 #[test]
-fn pages_are_the_list_in_parts() {
+fn pages_concatenate_to_the_full_list() {
     let root = folder(TREE);
     let small = Limits::default().with_resources(2);
     let disk = FsSource::open(root.path()).unwrap();
@@ -122,7 +122,7 @@ fn file_is_read_whole_or_in_part() {
 }
 
 #[test]
-fn part_of_a_text_ends_between_characters_and_loses_no_byte() {
+fn text_ranges_end_at_character_boundaries_and_lose_no_byte() {
     let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
     let entry = memory.resolve_or_suggest("pdf").unwrap();
     let read = |range| loader().read(&entry, "references/forms.md", range).unwrap();
@@ -144,7 +144,7 @@ fn part_of_a_text_ends_between_characters_and_loses_no_byte() {
 }
 
 #[test]
-fn bytes_read_in_parts_are_the_bytes_of_the_file() {
+fn reading_in_parts_returns_the_bytes_of_the_file() {
     let bytes = [
         &[0xff; 10][..],
         &[0x80, 0x81],
@@ -180,7 +180,7 @@ fn bytes_read_in_parts_are_the_bytes_of_the_file() {
 }
 
 #[test]
-fn place_past_the_end_is_the_end() {
+fn offset_past_the_end_is_the_end() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let entry = disk.resolve_or_suggest("pdf").unwrap();
@@ -193,7 +193,7 @@ fn place_past_the_end_is_the_end() {
 }
 
 #[test]
-fn read_is_capped_and_says_where_the_rest_starts() {
+fn read_is_capped_and_reports_where_the_rest_starts() {
     let limits = Limits::default().with_read_bytes(4);
     let catalog = catalog_of(MemorySource::new(files(TREE)), limits);
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
@@ -210,7 +210,7 @@ fn read_is_capped_and_says_where_the_rest_starts() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_read_as_bytes() {
+fn binary_files_are_read_as_bytes() {
     let tree = [
         (
             "a/SKILL.md",
@@ -228,7 +228,7 @@ fn bytes_that_are_no_text_are_read_as_bytes() {
 }
 
 #[test]
-fn missing_file_is_a_plain_not_found() {
+fn missing_file_is_not_found() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let error = loader()
@@ -243,7 +243,7 @@ fn missing_file_is_a_plain_not_found() {
 }
 
 #[test]
-fn files_of_a_skill_that_is_not_trusted_are_refused() {
+fn files_of_an_untrusted_skill_are_refused() {
     let source = MemorySource::new(files(TREE));
     let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
@@ -254,7 +254,7 @@ fn files_of_a_skill_that_is_not_trusted_are_refused() {
 }
 
 #[test]
-fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
+fn escaping_path_is_refused_with_the_rule_and_logged() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let log = Log::default();

@@ -45,7 +45,7 @@ fn spec(fields: &str) -> String {
 }
 
 #[test]
-fn what_is_only_too_long_needs_no_trial_and_everything_else_does() {
+fn length_findings_alone_are_not_fixable() {
     let findings = |fields: &str| {
         let text = format!("---\nname: a\n{fields}\n---\nBody\n");
         let findings = lint(text.as_bytes(), "a", Profile::Lenient);
@@ -101,7 +101,7 @@ fn value_with_a_colon_is_quoted() {
 }
 
 #[test]
-fn value_of_several_lines_becomes_a_block_of_the_same_lines() {
+fn multiline_value_becomes_a_block_scalar_with_the_same_lines() {
     insta::assert_snapshot!(lenient("description: Use when: one\n    and goes on: two\n\n    and on"), @"
     ---
     # above
@@ -150,7 +150,7 @@ fn value_of_several_lines_becomes_a_block_of_the_same_lines() {
 }
 
 #[test]
-fn text_on_the_line_of_a_block_scalar_is_put_right() {
+fn text_after_a_block_scalar_indicator_is_moved_into_the_block() {
     insta::assert_snapshot!(lenient("description: > Folded text"), @"
     ---
     # above
@@ -247,7 +247,7 @@ fn reserved_character_is_quoted() {
 }
 
 #[test]
-fn tabs_become_the_spaces_that_they_were_read_as() {
+fn tabs_become_the_spaces_they_were_read_as() {
     insta::assert_snapshot!(lenient("description: b\nmetadata:\n\tauthor: me # you\n\tdeep:\n\t\tkey: value"), @"
     ---
     # above
@@ -300,7 +300,7 @@ fn byte_order_mark_and_blank_lines_before_the_fence_are_removed() {
 }
 
 #[test]
-fn windows_line_ends_become_unix_ones_in_the_whole_file() {
+fn crlf_becomes_lf_in_the_whole_file() {
     insta::assert_snapshot!(check("---\r\nname: a\r\ndescription: b: c\r\n---\r\n\r\n# A\r\nlone \r return\r\n", Profile::Lenient), @"
     ---
     name: a
@@ -324,7 +324,7 @@ fn windows_line_ends_become_unix_ones_in_the_whole_file() {
 }
 
 #[test]
-fn quotes_are_made_to_match() {
+fn broken_quotes_are_fixed() {
     insta::assert_snapshot!(lenient("description: \"never closed"), @"
     ---
     # above
@@ -415,7 +415,7 @@ fn control_characters_are_removed_from_the_frontmatter_only() {
 }
 
 #[test]
-fn closing_fence_is_put_where_the_frontmatter_was_ended() {
+fn closing_fence_is_inserted_where_the_frontmatter_ended() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\n\n# Title\n", Profile::Lenient), @"
     ---
     name: a
@@ -446,7 +446,7 @@ fn closing_fence_is_put_where_the_frontmatter_was_ended() {
 }
 
 #[test]
-fn text_that_yaml_refuses_is_written_as_a_block() {
+fn text_that_yaml_rejects_is_written_as_a_block() {
     insta::assert_snapshot!(lenient("description: First line\nsecond line in the first column"), @"
     ---
     # above
@@ -464,7 +464,7 @@ fn text_that_yaml_refuses_is_written_as_a_block() {
 }
 
 #[test]
-fn field_is_put_in_its_column_with_a_space_and_its_right_name() {
+fn field_gets_its_column_its_space_and_its_correct_name() {
     insta::assert_snapshot!(check("---\nname: a\n description: b: c\n version:1.0.0 # one\nallowedTools: Read\n---\nBody\n", Profile::Lenient), @"
     ---
     name: a
@@ -503,7 +503,7 @@ fn field_is_put_in_its_column_with_a_space_and_its_right_name() {
 }
 
 #[test]
-fn nested_values_are_corrected_where_they_stand() {
+fn nested_values_are_fixed_in_place() {
     insta::assert_snapshot!(lenient("description: b\nhooks:\n  - name: good\n    value: 1\n  # between\n  - name: bad: x\n    value: 2\n  - @item"), @"
     ---
     # above
@@ -526,7 +526,7 @@ fn nested_values_are_corrected_where_they_stand() {
 }
 
 #[test]
-fn characters_that_json_escapes_in_two_halves_are_written_out() {
+fn json_surrogate_pairs_are_written_as_characters() {
     insta::assert_snapshot!(lenient("description: b\nmetadata: {\"emoji\": \"\\ud83d\\udde3\"} # so"), @r#"
     ---
     # above
@@ -564,7 +564,7 @@ fn healthy_fields_beside_a_broken_one_stay_byte_for_byte() {
 }
 
 #[test]
-fn what_is_the_authors_choice_is_left() {
+fn findings_for_the_author_to_decide_are_left() {
     insta::assert_snapshot!(check("---\nname: B\ndescription: b\nauthor: x\n---\n", Profile::Spec), @"
     unchanged
     fixed: 
@@ -643,7 +643,7 @@ fn lists_of_words_move_under_metadata_in_the_strict_profile() {
 }
 
 #[test]
-fn list_that_a_text_cannot_stand_for_does_not_move() {
+fn list_that_a_string_cannot_represent_does_not_move() {
     for fields in [
         "tags: [two words]",
         "tags: [\"a,b\"]",
@@ -702,7 +702,7 @@ fn promises(bytes: &[u8], profile: Profile) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn one_thing_repeated_to_the_limit_never_panics() {
+fn repeated_input_up_to_the_limit_never_panics() {
     for base in [
         "x: y: z\n",
         "\tx:\n",
@@ -727,7 +727,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn any_bytes_keep_what_they_say(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), fences in any::<bool>()) {
+    fn fix_preserves_the_meaning_of_any_bytes(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), fences in any::<bool>()) {
         if fences {
             bytes.splice(..0, *b"---\nname: a\ndescription: ");
             bytes.extend(b"\n---\n");
@@ -736,7 +736,7 @@ proptest! {
     }
 
     #[test]
-    fn almost_yaml_keeps_what_it_says(text in "(\u{feff})?(\n)?---\r?\n( ?[a-z]{1,3}:?[ \t]?[>|'\"\\[{&*!@`#-]{0,2}[a-z:,# \\\\\u{7}]{0,12}[\"'\\]}]?\r?\n|[\t ]{1,3}(- )?[a-z]{1,2}: [a-z:' ]{0,6}\n|description:[ >|]?[a-z:' ]{1,9}( # keep)?\n|Tags: ?\\[x, ?y\\]( # keep)?\n|tags:\n  - x\n|  - [\"'@]?y[\"']?( # keep)?\n|[ \t]{0,2}# keep\n|x: \"\\\\e\"( # keep)?\n|\n){0,8}(---\r?\n)?[a-z# \n]{0,9}") {
+    fn fix_preserves_the_meaning_of_almost_yaml(text in "(\u{feff})?(\n)?---\r?\n( ?[a-z]{1,3}:?[ \t]?[>|'\"\\[{&*!@`#-]{0,2}[a-z:,# \\\\\u{7}]{0,12}[\"'\\]}]?\r?\n|[\t ]{1,3}(- )?[a-z]{1,2}: [a-z:' ]{0,6}\n|description:[ >|]?[a-z:' ]{1,9}( # keep)?\n|Tags: ?\\[x, ?y\\]( # keep)?\n|tags:\n  - x\n|  - [\"'@]?y[\"']?( # keep)?\n|[ \t]{0,2}# keep\n|x: \"\\\\e\"( # keep)?\n|\n){0,8}(---\r?\n)?[a-z# \n]{0,9}") {
         promises(text.as_bytes(), Profile::Lenient)?;
         promises(text.as_bytes(), Profile::Spec)?;
     }

@@ -301,14 +301,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn following_folders_gives_what_looking_at_everything_gives(
+    fn refresh_of_changed_folders_equals_full_rescan(
         acts in proptest::collection::vec(act(0), 1..24),
     ) {
         follow(&acts);
     }
 
     #[test]
-    fn following_folders_with_links_gives_what_looking_at_everything_gives(
+    fn refresh_of_changed_folders_with_links_equals_full_rescan(
         acts in proptest::collection::vec(act(4), 1..24),
     ) {
         follow(&acts);
@@ -317,7 +317,7 @@ proptest! {
 
 #[cfg(unix)]
 #[test]
-fn write_through_a_link_inside_a_skill_is_followed() {
+fn write_through_a_link_inside_a_skill_is_noticed() {
     let write = |root, folder| Act::Write {
         root,
         folder,
@@ -333,7 +333,7 @@ fn write_through_a_link_inside_a_skill_is_followed() {
 }
 
 #[test]
-fn edits_additions_and_removals_are_followed_without_a_look_at_everything() {
+fn edits_additions_and_removals_need_no_full_rescan() {
     let write = |folder, name| Act::Write {
         root: 0,
         folder,
@@ -362,7 +362,7 @@ fn edits_additions_and_removals_are_followed_without_a_look_at_everything() {
 }
 
 #[test]
-fn of_many_changes_none_is_lost() {
+fn no_change_of_many_is_lost() {
     let acts: Vec<Act> = (0..200)
         .map(|number| Act::Write {
             root: number % 2,
@@ -374,7 +374,7 @@ fn of_many_changes_none_is_lost() {
 }
 
 #[test]
-fn change_of_one_skill_reads_one_file() {
+fn changing_one_skill_reads_one_file() {
     let mut world = World::new();
     for number in 0..50 {
         let folder = world.path(0).join(format!("skill-{number}"));
@@ -403,7 +403,7 @@ fn change_of_one_skill_reads_one_file() {
 
 #[cfg(unix)]
 #[test]
-fn where_links_lead_to_skills_everything_is_looked_at() {
+fn links_to_skills_force_a_full_rescan() {
     let mut world = World::new();
     let text = "---\nname: pdf\ndescription: LONGER\n---\n";
     world.put(&world.path(0).join("pdf"), text);
@@ -427,7 +427,7 @@ fn where_links_lead_to_skills_everything_is_looked_at() {
 }
 
 #[test]
-fn folder_that_is_nowhere_changes_nothing() {
+fn refresh_of_a_missing_folder_changes_nothing() {
     let mut world = World::new();
     world.put(
         &world.path(0).join("pdf"),
@@ -447,7 +447,7 @@ fn folder_that_is_nowhere_changes_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn new_folder_with_a_link_to_a_known_skill_is_one_skill_still() {
+fn new_folder_linking_to_a_known_skill_adds_no_second_skill() {
     let mut world = World::new();
     let text = "---\nname: pdf\ndescription: LONGER\n---\n";
     world.put(&world.path(0).join("pdf"), text);
@@ -474,7 +474,7 @@ fn new_folder_with_a_link_to_a_known_skill_is_one_skill_still() {
 /// A link to a folder without skills makes nothing a skill, until there is one.
 #[cfg(unix)]
 #[test]
-fn skill_that_is_new_behind_a_link_of_another_root_is_found_as_by_a_look_at_everything() {
+fn new_skill_behind_another_roots_link_is_found_like_a_full_rescan() {
     let mut world = World::new();
     fs::create_dir(world.path(1).join("group")).unwrap();
     std::os::unix::fs::symlink(world.path(1).join("group"), world.path(0).join("theirs")).unwrap();

@@ -58,7 +58,7 @@ fn listed(catalog: &Catalog) -> String {
 }
 
 #[test]
-fn held_skill_is_given_to_no_model_and_the_user_learns_why() {
+fn held_skill_is_given_to_no_model_and_the_user_sees_why() {
     let folder = folder(TREE);
     let catalog = discover(folder.path(), &["mine/pdf", "ours/pdf"]);
     let ids: Vec<_> = catalog.visible().map(|entry| entry.id()).collect();
@@ -81,7 +81,7 @@ fn held_skill_is_given_to_no_model_and_the_user_learns_why() {
 }
 
 #[test]
-fn skill_that_is_held_wins_no_name() {
+fn held_skill_wins_no_name() {
     let folder = folder(TREE);
     insta::assert_snapshot!(listed(&discover(folder.path(), &["mine/pdf"])), @r"
     mail held: Sends mail
@@ -101,7 +101,7 @@ fn skill_that_is_held_wins_no_name() {
 }
 
 #[test]
-fn trust_covers_one_folder_and_nothing_beside_or_below_it() {
+fn trust_covers_exactly_one_folder() {
     let folder = folder(TREE);
     for other in ["ours", "ours/mai", "ours/mail/SKILL.md", "mine/mail", ""] {
         let catalog = discover(folder.path(), &[other]);
@@ -111,7 +111,7 @@ fn trust_covers_one_folder_and_nothing_beside_or_below_it() {
 }
 
 #[test]
-fn what_comes_with_the_host_program_is_not_held() {
+fn bundled_skills_are_not_held() {
     let folder = folder(TREE);
     let bundled = FsSource::open(folder.path().join("ours")).unwrap();
     let file = "---\nname: greet\ndescription: Says hello\n---\n";
@@ -129,7 +129,7 @@ fn what_comes_with_the_host_program_is_not_held() {
 }
 
 #[test]
-fn trusting_a_skill_is_a_change_although_no_file_changed() {
+fn trusting_a_skill_is_a_change_even_if_no_file_changed() {
     let folder = folder(TREE);
     let all = ["mine/pdf", "ours/pdf", "ours/mail"];
     let held = discover(folder.path(), &all[..2]);
@@ -163,7 +163,7 @@ fn trusting_a_skill_is_a_change_although_no_file_changed() {
 }
 
 #[test]
-fn skill_that_is_held_and_disabled_is_held_first() {
+fn held_and_disabled_skill_counts_as_held() {
     let folder = folder(TREE);
     let mut options = accepting(folder.path(), &[]);
     options.enablement.set("mail", Toggle::Off);
@@ -180,7 +180,7 @@ fn skill_that_is_held_and_disabled_is_held_first() {
 
 #[cfg(unix)]
 #[test]
-fn link_is_trusted_as_its_target() {
+fn link_is_trusted_like_its_target() {
     use std::os::unix::fs::symlink;
 
     let folder = folder(TREE);

@@ -27,7 +27,7 @@ fn spec(fields: &str) -> String {
 }
 
 #[test]
-fn skill_in_order_has_no_findings() {
+fn valid_skill_has_no_findings() {
     let text = "---\nname: a\ndescription: b\nlicense: MIT\ncompatibility: Needs git\nallowed-tools: Read\nmetadata:\n  author: \"me\"\n---\nBody\n";
     assert_eq!(check(text, Profile::Spec), "");
     assert_eq!(check(text, Profile::Lenient), "");
@@ -160,7 +160,7 @@ fn field_that_a_known_client_reads_is_never_advised_to_move() {
 }
 
 #[test]
-fn text_of_a_template_is_reported() {
+fn template_placeholder_text_is_reported() {
     for description in [
         DESCRIPTION_PLACEHOLDER,
         "TODO: what it does",
@@ -204,7 +204,7 @@ fn body_rules() {
 }
 
 #[test]
-fn every_invisible_and_control_character_is_reported_wherever_it_stands() {
+fn invisible_and_control_characters_are_reported_anywhere() {
     for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
         let body = format!("---\nname: a\ndescription: b\n---\nfine\nab{c}cd\n");
         let hidden = format!(
@@ -228,7 +228,7 @@ fn every_invisible_and_control_character_is_reported_wherever_it_stands() {
 }
 
 #[test]
-fn hidden_sentence_is_one_finding_that_says_how_long_it_is() {
+fn hidden_sentence_is_one_finding_with_its_length() {
     let tags: String = "Ignore all"
         .chars()
         .filter_map(|c| char::from_u32(0xe_0000 + u32::from(c)))
@@ -241,7 +241,7 @@ fn hidden_sentence_is_one_finding_that_says_how_long_it_is() {
 }
 
 #[test]
-fn emoji_and_joined_letters_are_no_hidden_text() {
+fn emoji_and_joined_letters_are_not_hidden_text() {
     let text = "---\nname: a\ndescription: ⚠\u{fe0f} b\n---\n👨\u{200d}👩\u{200d}👧 1\u{fe0f}\u{20e3} می\u{200c}خواهم\n";
     assert_eq!(check(text, Profile::Spec), "");
 }
@@ -265,7 +265,7 @@ fn findings_over_the_limit_are_counted() {
 }
 
 #[test]
-fn link_out_of_the_folder_is_listed_whatever_number_of_dead_ones_comes_before() {
+fn escaping_link_is_reported_after_any_number_of_dead_links() {
     let body = format!("{}é [a](../c)\n", "[a](b)\n[a](b) ".repeat(20_000));
     let source = MemorySource::new([(
         "a/SKILL.md",
@@ -281,7 +281,7 @@ fn link_out_of_the_folder_is_listed_whatever_number_of_dead_ones_comes_before() 
 }
 
 #[test]
-fn file_longer_than_is_looked_at_is_reported() {
+fn file_longer_than_the_read_limit_is_reported() {
     let source = MemorySource::new([(
         "a/SKILL.md",
         "---\nname: a\ndescription: b\n---\nBody and more\n",
@@ -315,7 +315,7 @@ fn file_without_frontmatter_is_an_error() {
 }
 
 #[test]
-fn links_lead_to_files_of_the_skill() {
+fn links_are_checked_against_the_files_of_the_skill() {
     let source = MemorySource::new(files(
         "
         //- a/SKILL.md

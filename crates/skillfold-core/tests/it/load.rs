@@ -66,7 +66,7 @@ fn put(root: &tempfile::TempDir, file: &str) {
 }
 
 #[test]
-fn loaded_text_begins_with_the_folder_and_has_no_frontmatter() {
+fn loaded_text_starts_with_the_folder_and_has_no_frontmatter() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
@@ -80,7 +80,7 @@ fn loaded_text_begins_with_the_folder_and_has_no_frontmatter() {
 }
 
 #[test]
-fn path_of_a_file_can_be_built_from_a_root_that_was_named_relatively() {
+fn file_paths_can_be_built_from_a_relative_root() {
     let root = tempfile::tempdir_in(".").unwrap();
     let name = root.path().file_name().unwrap();
     write(root.path(), &files(TREE));
@@ -93,7 +93,7 @@ fn path_of_a_file_can_be_built_from_a_root_that_was_named_relatively() {
 }
 
 #[test]
-fn skill_in_memory_has_no_folder_to_name() {
+fn skill_in_memory_has_no_folder_line() {
     let loaded = load(&in_memory(), "plain", "");
     assert_eq!((loaded.text(), loaded.base_dir()), ("# Plain\n", None));
 }
@@ -114,13 +114,13 @@ fn loaded_skill_has_metadata_raw_text_and_final_text() {
 }
 
 #[test]
-fn arguments_without_a_place_stand_at_the_end() {
+fn arguments_without_a_placeholder_go_to_the_end() {
     let loaded = load(&in_memory(), "plain", "data.csv");
     assert_eq!(loaded.text(), "# Plain\n\nARGUMENTS: data.csv\n");
 }
 
 #[test]
-fn instructions_are_read_when_they_are_loaded_and_not_before() {
+fn instructions_are_read_only_when_loaded() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
@@ -131,7 +131,7 @@ fn instructions_are_read_when_they_are_loaded_and_not_before() {
 }
 
 #[test]
-fn file_that_changed_since_it_was_found_is_read_as_it_is_and_reported() {
+fn file_changed_since_discovery_is_read_as_it_is_now_and_reported() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
@@ -152,7 +152,7 @@ fn file_that_changed_since_it_was_found_is_read_as_it_is_and_reported() {
 }
 
 #[test]
-fn file_that_is_gone_is_not_found() {
+fn load_of_a_deleted_file_is_not_found() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
@@ -168,7 +168,7 @@ fn file_that_is_gone_is_not_found() {
 }
 
 #[test]
-fn folder_that_was_refused_is_invalid_and_says_why() {
+fn load_of_a_refused_folder_is_invalid_with_the_reason() {
     let catalog = in_memory();
     let error = catalog.resolve_or_suggest("broken").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -203,7 +203,7 @@ fn repaired_skill_loads_and_strict_loading_refuses_it() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_replaced_and_reported() {
+fn invalid_utf8_is_replaced_and_reported() {
     let file = b"---\nname: a\ndescription: d\n---\nCaf\xe9\n".to_vec();
     let catalog = catalog(Root::new(
         Scope::User,
@@ -217,7 +217,7 @@ fn bytes_that_are_not_utf8_are_replaced_and_reported() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn folder_whose_path_is_not_utf8_is_not_named_wrongly() {
+fn non_utf8_folder_path_is_left_out() {
     use std::os::unix::ffi::OsStrExt;
     let parent = tempfile::tempdir().unwrap();
     let root = parent.path().join(std::ffi::OsStr::from_bytes(b"p\xff"));
@@ -233,7 +233,7 @@ fn folder_whose_path_is_not_utf8_is_not_named_wrongly() {
 }
 
 #[test]
-fn instructions_over_the_limit_are_refused_whole() {
+fn instructions_over_the_limit_are_refused_not_truncated() {
     let mut rules = CatalogOptions::default();
     rules.read.walk.limits = Limits::default().with_read_bytes(60);
     let roots = vec![Root::new(
@@ -250,7 +250,7 @@ fn instructions_over_the_limit_are_refused_whole() {
 }
 
 #[test]
-fn skill_that_is_off_or_not_trusted_is_refused() {
+fn disabled_or_untrusted_skill_is_refused() {
     let root = || Root::new(Scope::Project, "ours", MemorySource::new(files(TREE)));
     let untrusted = catalog(root().with_trust(Trust::Untrusted));
     let mut rules = CatalogOptions::default();
@@ -319,7 +319,7 @@ fn required_skills_come_before_those_that_require_them() {
 }
 
 #[test]
-fn loading_a_skill_loads_nothing_that_it_requires() {
+fn loading_a_skill_does_not_load_its_requirements() {
     let tree = "
         //- a/SKILL.md
         ---
@@ -345,7 +345,7 @@ fn loading_a_skill_loads_nothing_that_it_requires() {
 }
 
 #[test]
-fn circle_of_requirements_is_found_and_ends() {
+fn cyclic_requirements_are_reported_and_terminate() {
     let tree = "
         //- a/SKILL.md
         ---

@@ -29,7 +29,7 @@ fn skill_is_a_folder_with_frontmatter_and_instructions() {
 }
 
 #[test]
-fn missing_fields_are_told_apart() {
+fn missing_name_and_description_have_distinct_codes() {
     let codes = |text: &str| {
         parse(text.as_bytes(), "a")
             .diagnostics
@@ -46,7 +46,7 @@ fn missing_fields_are_told_apart() {
 }
 
 #[test]
-fn skill_without_a_name_is_read_under_its_folder() {
+fn skill_without_a_name_takes_its_folders_name() {
     insta::assert_snapshot!(check("---\ndescription: b\n---\n"), @r#"
     a: "b"
     3:1-3:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
@@ -64,7 +64,7 @@ fn skill_without_a_name_is_read_under_its_folder() {
 }
 
 #[test]
-fn name_is_judged_by_length_and_characters() {
+fn name_is_checked_for_length_and_characters() {
     insta::assert_snapshot!(findings(&format!("---\nname: {}\ndescription: b\n---\n", "x".repeat(65))), @"
     2:7-2:72 error[SF301]: Name is 65 characters long, the limit is 64: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`; the folder's name `a` is used
     ");
@@ -83,7 +83,7 @@ fn name_is_judged_by_length_and_characters() {
 }
 
 #[test]
-fn name_with_an_error_is_not_used_and_the_skill_has_its_folders_name() {
+fn skill_with_an_invalid_name_takes_its_folders_name() {
     let name = |text: &str, folder: &str| {
         let file = format!("---\nname: {text}\ndescription: b\n---\n");
         let parsed = parse(file.as_bytes(), folder);
@@ -109,7 +109,7 @@ fn long_description_is_read_and_reported() {
 }
 
 #[test]
-fn version_is_kept_as_it_is_written() {
+fn version_is_kept_verbatim() {
     insta::assert_snapshot!(with("version: 1.0.0"), @r#"
     a: "b"
       version = "1.0.0"
@@ -127,7 +127,7 @@ fn version_is_kept_as_it_is_written() {
 }
 
 #[test]
-fn allowed_tools_are_read_in_both_spellings_as_text_or_list() {
+fn allowed_tools_are_read_in_both_spellings_as_string_or_list() {
     insta::assert_snapshot!(with("allowed-tools: Bash(git add:*) Bash(jq:*), Read"), @r#"
     a: "b"
       allowed_tools = ["Bash(git add:*)", "Bash(jq:*)", "Read"]
@@ -228,7 +228,7 @@ fn toolsets_and_scripts_are_read_and_not_run() {
 }
 
 #[test]
-fn script_or_toolset_that_is_no_path_inside_the_skill_is_reported_and_left_out() {
+fn script_or_toolset_outside_the_skill_is_reported_and_dropped() {
     insta::assert_snapshot!(with("toolsets: ['../evil:Tools', ':Tools', 'ok:Tools']\nscripts: [../evil.sh, /bin/sh, {timeout: 5}, ok.sh]"), @r#"
     a: "b"
       toolsets = ["../evil:Tools", ":Tools", "ok:Tools"]
@@ -242,7 +242,7 @@ fn script_or_toolset_that_is_no_path_inside_the_skill_is_reported_and_left_out()
 }
 
 #[test]
-fn tags_and_requires_are_read_at_the_top_and_under_metadata() {
+fn tags_and_requires_are_read_at_top_level_and_under_metadata() {
     insta::assert_snapshot!(with("tags: [pdf, forms]\nrequires: [extension-development]"), @r#"
     a: "b"
       tags = ["pdf", "forms"]
@@ -264,7 +264,7 @@ fn tags_and_requires_are_read_at_the_top_and_under_metadata() {
 }
 
 #[test]
-fn brief_is_given_or_the_first_sentence() {
+fn brief_defaults_to_the_first_sentence() {
     let brief = |fields: &str| {
         parse(format!("---\nname: a\n{fields}\n---\n").as_bytes(), "a")
             .manifest
@@ -317,7 +317,7 @@ fn field_in_two_spellings_keeps_the_first_and_reports_the_second() {
 }
 
 #[test]
-fn right_spelling_wins_over_a_name_that_resembles_it() {
+fn correct_spelling_wins_over_a_similar_field() {
     insta::assert_snapshot!(check("---\nName: x\nname: a\ndescription-中文: 中文\ndescription: English\nDESCRIPTION: loud\n---\n"), @r#"
     a: "English"
       other = {Name: Text("x"), description-中文: Text("中文"), DESCRIPTION: Text("loud")}
@@ -325,7 +325,7 @@ fn right_spelling_wins_over_a_name_that_resembles_it() {
 }
 
 #[test]
-fn empty_value_counts_as_not_given() {
+fn empty_value_counts_as_absent() {
     let manifest = parse(b"---\nname: a\ndescription: One. Two\nbrief_description: ''\nlicense: ''\ntags:\nmetadata:\n  tags: x\n---\n", "a").manifest.unwrap();
     assert_eq!(
         (
@@ -339,7 +339,7 @@ fn empty_value_counts_as_not_given() {
 }
 
 #[test]
-fn second_list_of_triggers_is_kept_unread() {
+fn duplicate_trigger_list_is_kept_but_not_read() {
     insta::assert_snapshot!(with("triggers:\n  keywords: a\n  keywords: b"), @r#"
     a: "b"
       triggers = keywords ["a"] verbs [] patterns []
@@ -349,7 +349,7 @@ fn second_list_of_triggers_is_kept_unread() {
 }
 
 #[test]
-fn misspelt_fields_are_read_and_judged_like_their_originals() {
+fn misspelt_fields_are_read_and_checked_like_the_correct_ones() {
     insta::assert_snapshot!(check("---\nName: PDF\nDescription: b\nMetadata:\n  tags: x\ntags:\n---\n"), @r#"
     PDF: "b"
       tags = ["x"]

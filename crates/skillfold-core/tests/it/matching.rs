@@ -6,7 +6,7 @@ use skillfold_core::choose::{Signal, check_triggers, rank};
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, Told};
+use crate::fake_source::{FakeSource, File, NOW};
 
 /// Returns a catalog of skills, each with the rest of its frontmatter.
 fn catalog(skills: &[(&str, &str)]) -> Catalog {
@@ -42,7 +42,7 @@ fn injects_relevant_skill_only() {
 
 /// A capital sigma has two small forms, by where it stands in a word.
 #[test]
-fn every_form_of_sigma_is_one_letter() {
+fn all_forms_of_sigma_are_equal() {
     let catalog = catalog(&[("ΟΔΟΣ", ""), ("b", "triggers: [ΛΟΓΟΣ]")]);
     let matcher = Matcher::new(&catalog);
     for name in ["ΟΔΟΣ", "οδος", "οδοσ"] {
@@ -130,7 +130,7 @@ fn skill_matches_once_with_its_best_reason() {
 }
 
 #[test]
-fn name_is_a_mention_where_it_is_said_as_one() {
+fn name_counts_as_a_mention_only_in_mention_syntax() {
     let matcher = matcher(&[("review", ""), ("pdf-forms", "")]);
     for message in [
         "/review this",
@@ -163,7 +163,7 @@ fn name_is_a_mention_where_it_is_said_as_one() {
 }
 
 #[test]
-fn keyword_is_found_where_no_spaces_are_written() {
+fn keyword_matches_in_scripts_without_spaces() {
     let matcher = matcher(&[
         ("form", "triggers:\n  keywords: [表格, フォーム, pdf]"),
         ("cafe", "triggers:\n  keywords: [cafe]"),
@@ -180,7 +180,7 @@ fn keyword_is_found_where_no_spaces_are_written() {
 }
 
 #[test]
-fn name_that_is_hardly_one_is_no_mention() {
+fn words_that_only_resemble_a_name_are_not_mentions() {
     let matcher = matcher(&[
         ("in the", ""),
         ("--", ""),
@@ -209,7 +209,7 @@ fn patterns_of_one_skill_are_bounded() {
 }
 
 #[test]
-fn bad_pattern_is_reported_and_breaks_nothing() {
+fn bad_pattern_is_reported_and_the_others_still_match() {
     let matcher = matcher(&[
         (
             "bad",
@@ -228,7 +228,7 @@ fn bad_pattern_is_reported_and_breaks_nothing() {
 }
 
 #[test]
-fn trigger_that_is_a_common_word_is_said() {
+fn common_word_trigger_is_reported() {
     let fields = "triggers: [merge, merge pdf files, review this, kubectl]";
     let catalog = catalog(&[("pdf", fields)]);
     let entry = catalog.entries().next().unwrap();
@@ -238,7 +238,7 @@ fn trigger_that_is_a_common_word_is_said() {
 }
 
 #[test]
-fn common_word_beside_another_trigger_is_not_weak() {
+fn common_word_match_is_not_weak_with_a_second_trigger() {
     let matcher = matcher(&[("git", "triggers: [merge, kubectl]")]);
     let is_weak = |message: &str| matcher.matches(message).candidates[0].is_weak();
     assert!(is_weak("merge the thing"));
@@ -266,7 +266,7 @@ fn hundreds_of_patterns_match_in_several_sets() {
 }
 
 #[test]
-fn what_a_model_may_not_start_does_not_match() {
+fn skills_a_model_may_not_use_do_not_match() {
     let skills = [
         ("a", "triggers: [word]"),
         ("b", "triggers: [word]\ndisable-model-invocation: true"),
@@ -307,20 +307,20 @@ fn rank_is_mention_then_phrase_then_recency_then_id() {
 }
 
 #[test]
-fn capability_question_is_known() {
+fn capability_question_is_recognised() {
     let matcher = matcher(&[("a", "triggers: [word]")]);
     assert!(matcher.matches("What can you do?").asks_for_list);
     assert!(!matcher.matches("What is 2+2?").asks_for_list);
 }
 
 #[test]
-fn refreshed_matcher_finds_what_a_new_one_finds() {
-    let told = Told::default();
+fn refreshed_matcher_equals_a_new_one() {
+    let fake = FakeSource::default();
     let put = |name: &str, trigger: &str, inode: u64| {
         let mut file = File::new(name, "d");
         file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [{trigger}]\n---\n");
         file.revision.inode = inode;
-        told.put(name, file);
+        fake.put(name, file);
     };
     for number in 0..100 {
         put(
@@ -329,7 +329,7 @@ fn refreshed_matcher_finds_what_a_new_one_finds() {
             number,
         );
     }
-    let mut catalog = told.discover(NOW);
+    let mut catalog = fake.discover(NOW);
     let mut matcher = Matcher::new(&catalog);
     for round in 0..40_u64 {
         put(
@@ -338,8 +338,8 @@ fn refreshed_matcher_finds_what_a_new_one_finds() {
             1_000 + round,
         );
         put(&format!("new-{round}"), "word050", 2_000 + round);
-        told.remove(&format!("s-{:03}", round * 2 + 1));
-        catalog = told.refresh(&catalog, NOW).catalog;
+        fake.remove(&format!("s-{:03}", round * 2 + 1));
+        catalog = fake.refresh(&catalog, NOW).catalog;
         matcher = matcher.refresh(&catalog);
         let fresh = Matcher::new(&catalog);
         for message in ["word050 word003", "changed3 changed30 word099", "word001"] {
@@ -353,19 +353,19 @@ fn refreshed_matcher_finds_what_a_new_one_finds() {
 }
 
 #[test]
-fn matcher_that_is_refreshed_for_nothing_finds_the_same() {
-    let told = Told::default();
+fn refresh_without_changes_leaves_the_matcher_unchanged() {
+    let fake = FakeSource::default();
     let put = |name: &str, inode: u64| {
         let mut file = File::new(name, "d");
         file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [{name}word]\n---\n");
         file.revision.inode = inode;
-        told.put(name, file);
+        fake.put(name, file);
     };
     put("first", 1);
-    let catalog = told.discover(NOW);
+    let catalog = fake.discover(NOW);
     let matcher = Matcher::new(&catalog);
     put("second", 2);
-    let catalog = told.refresh(&catalog, NOW).catalog;
+    let catalog = fake.refresh(&catalog, NOW).catalog;
     let matcher = matcher.refresh(&catalog).refresh(&catalog);
     assert_eq!(ids(&matcher, "firstword secondword"), ["first", "second"]);
     // No text of a skill is in what a log may hold.
@@ -374,7 +374,7 @@ fn matcher_that_is_refreshed_for_nothing_finds_the_same() {
 }
 
 #[test]
-fn patterns_that_are_too_large_together_match_in_parts() {
+fn patterns_over_the_size_limit_are_split_into_several_sets() {
     let fields: Vec<_> = (0..40)
         .map(|number| {
             (
@@ -397,7 +397,7 @@ fn patterns_that_are_too_large_together_match_in_parts() {
 
 proptest! {
     #[test]
-    fn literals_are_found_as_a_loop_finds_them(
+    fn literal_matching_equals_naive_substring_search(
         triggers in proptest::collection::vec("[a-c+ .]{1,4}", 1..12),
         message in "[a-cA-C+ ._]{0,40}",
     ) {
@@ -426,7 +426,7 @@ proptest! {
 }
 
 #[test]
-fn cut_of_a_long_message_makes_no_match() {
+fn truncating_a_long_message_creates_no_match() {
     let catalog = catalog(&[(
         "cut",
         "triggers: { keywords: [catalyst], patterns: ['delete\\s+everything'] }",
@@ -446,7 +446,7 @@ fn cut_of_a_long_message_makes_no_match() {
 }
 
 #[test]
-fn end_of_a_long_message_is_looked_at() {
+fn end_of_a_long_message_is_matched() {
     let catalog = catalog(&[(
         "end",
         "triggers: { keywords: [catalyst], patterns: ['order #\\d+'] }",

@@ -62,7 +62,7 @@ impl World {
 }
 
 #[test]
-fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
+fn outcome_records_how_a_skill_was_chosen_without_content() {
     let world = small();
     let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "gammaword of a secret");
@@ -79,7 +79,7 @@ fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
 }
 
 #[test]
-fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
+fn outcome_of_an_unselected_skill_says_where_it_came_from() {
     let world = small();
     let mut session = SessionState::new(ContextLifetime::History);
     let mut said = world.outcome(&session, &["alpha"], Feedback::Missed);
@@ -105,7 +105,7 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
 }
 
 #[test]
-fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
+fn outcome_for_a_hidden_skill_is_an_error() {
     let world = small();
     let catalog = world.matcher.catalog();
     let session = SessionState::new(ContextLifetime::History);
@@ -127,7 +127,7 @@ fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
 }
 
 #[test]
-fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
+fn selection_history_survives_removal_and_restart() {
     let world = small();
     let mut session = SessionState::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
@@ -144,7 +144,7 @@ fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
 }
 
 #[test]
-fn what_a_conversation_remembers_of_choices_is_bounded() {
+fn selection_history_is_bounded() {
     let names: Vec<String> = (0..400).map(|number| format!("s{number:03}")).collect();
     let world = World {
         policy: Policy::default().with_mode(Mode::Triggered),

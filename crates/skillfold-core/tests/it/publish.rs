@@ -20,7 +20,7 @@ fn loader() -> Loader {
 }
 
 #[test]
-fn frontmatter_is_given_as_it_stands_or_not_at_all() {
+fn raw_frontmatter_is_verbatim_or_an_error() {
     let file = "---\nname: pdf\nName: odd\nlist: [1, {a: b}]\n---\nBody\n";
     let fields = raw_frontmatter(file.as_bytes(), &Limits::default()).unwrap();
     let names: Vec<_> = fields.iter().map(|(name, _)| name).collect();
@@ -38,7 +38,7 @@ fn frontmatter_is_given_as_it_stands_or_not_at_all() {
 }
 
 #[test]
-fn skill_that_cannot_go_out_says_why() {
+fn unpublishable_skill_reports_the_reason() {
     let tree = "
         //- good/SKILL.md
         ---
@@ -97,7 +97,7 @@ fn skill_that_cannot_go_out_says_why() {
 }
 
 #[test]
-fn skill_with_too_many_files_or_bytes_does_not_go_out() {
+fn skill_with_too_many_files_or_bytes_is_not_published() {
     let head = ("many/SKILL.md", "---\nname: many\ndescription: D\n---\n");
     let publish = |extra: Vec<(String, Vec<u8>)>| -> Result<usize, Error> {
         let first = (head.0.to_owned(), head.1.as_bytes().to_vec());
@@ -120,7 +120,7 @@ fn skill_with_too_many_files_or_bytes_does_not_go_out() {
 }
 
 #[test]
-fn skill_with_a_file_that_cannot_be_listed_does_not_go_out() {
+fn skill_with_an_unlistable_file_is_not_published() {
     let tree =
         folder("//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\n//- pdf/z/aux.md\nx\n");
     // As many findings as are listed, and all before the one that matters.
@@ -143,7 +143,7 @@ fn skill_with_a_file_that_cannot_be_listed_does_not_go_out() {
 }
 
 #[test]
-fn skill_of_an_untrusted_root_does_not_go_out() {
+fn skill_of_an_untrusted_root_is_not_published() {
     let file = ("pdf/SKILL.md", "---\nname: pdf\ndescription: D\n---\n");
     let root =
         Root::new(Scope::Project, "ours", MemorySource::new([file])).with_trust(Trust::Untrusted);

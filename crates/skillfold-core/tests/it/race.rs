@@ -38,7 +38,7 @@ fn path(text: &str) -> ResourcePath {
 }
 
 #[test]
-fn read_gives_nothing_from_outside() {
+fn read_leaks_nothing_from_outside() {
     for (swapped, outside) in SWAPS {
         let arena = Arena::new();
         let (source, folder) = found(&arena);
@@ -51,7 +51,7 @@ fn read_gives_nothing_from_outside() {
 }
 
 #[test]
-fn file_that_is_replaced_all_the_time_is_read_each_time() {
+fn constantly_replaced_file_is_read_each_time() {
     let arena = Arena::new();
     let (source, folder) = found(&arena);
     let (file, new) = (
@@ -75,7 +75,7 @@ fn file_that_is_replaced_all_the_time_is_read_each_time() {
 }
 
 #[test]
-fn head_gives_nothing_from_outside() {
+fn head_leaks_nothing_from_outside() {
     for (swapped, outside) in [
         ("root/pdf", "outside/skill"),
         ("root/pdf/SKILL.md", "outside/skill/SKILL.md"),
@@ -125,7 +125,7 @@ fn resources_name_nothing_from_outside() {
 }
 
 #[test]
-fn kind_tells_nothing_from_outside() {
+fn resource_kind_leaks_nothing_from_outside() {
     let outside = |folder: &str| path(&format!("{folder}{SECRET}"));
     for (swapped, target, asked) in [
         (SWAPS[0].0, SWAPS[0].1, outside("inner/")),
@@ -148,7 +148,7 @@ fn kind_tells_nothing_from_outside() {
 }
 
 #[test]
-fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
+fn skill_behind_a_link_leaks_nothing_from_a_non_skill_folder() {
     let arena = Arena::new();
     fs::rename(arena.at("root/pdf"), arena.at("installed")).unwrap();
     symlink(arena.at("installed"), arena.at("root/pdf")).unwrap();
@@ -161,7 +161,7 @@ fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
 }
 
 #[test]
-fn scan_gives_nothing_from_outside_where_links_are_refused() {
+fn scan_leaks_nothing_from_outside_if_links_are_refused() {
     let arena = Arena::new();
     let source = FsSource::open_with(arena.at("root"), LinkPolicy::Refuse).unwrap();
     let counts = arena.swap("root/pdf", "outside/skill").race(|| {
@@ -188,7 +188,7 @@ fn resolved_then_opened(skill: &Path, file: &str) -> RaceOutcome {
 }
 
 #[test]
-fn control_that_resolves_before_it_opens_leaks() {
+fn control_resolve_then_open_leaks() {
     let arena = Arena::new();
     let skill = fs::canonicalize(arena.at("root/pdf")).unwrap();
     let counts = arena

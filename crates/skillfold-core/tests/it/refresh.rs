@@ -6,14 +6,14 @@ use skillfold_core::source::Stability;
 use skillfold_core::{Catalog, CatalogOptions, ErrorKind, FsSource, Root, Scope, Source};
 use skillfold_testkit::{far_future, files, folder, write};
 
-use crate::told::{File, FileRevision, NOW, SECOND, Told, at};
+use crate::fake_source::{FakeSource, File, FileRevision, NOW, SECOND, at};
 
-fn told(skills: &[&str]) -> Told {
-    let told = Told::default();
+fn fake(skills: &[&str]) -> FakeSource {
+    let fake = FakeSource::default();
     for skill in skills {
-        told.put(skill, File::new(skill, "old"));
+        fake.put(skill, File::new(skill, "old"));
     }
-    told
+    fake
 }
 
 fn description<'a>(catalog: &'a Catalog, id: &str) -> &'a str {
@@ -33,29 +33,29 @@ fn shown(changes: &Changes) -> String {
 }
 
 #[test]
-fn refresh_reads_nothing_where_nothing_changed() {
-    let told = told(&["a", "b", "c"]);
-    let old = told.discover(NOW);
-    assert_eq!(told.reads(), 3);
-    let new = told.refresh(&old, NOW + SECOND);
+fn refresh_reads_nothing_if_nothing_changed() {
+    let fake = fake(&["a", "b", "c"]);
+    let old = fake.discover(NOW);
+    assert_eq!(fake.reads(), 3);
+    let new = fake.refresh(&old, NOW + SECOND);
     assert!(new.changes.is_empty());
-    assert_eq!(told.reads(), 0);
+    assert_eq!(fake.reads(), 0);
     assert_eq!(new.catalog.get("a"), old.get("a"), "the snapshot is shared");
 }
 
 #[test]
-fn refresh_reads_what_changed_and_says_so() {
-    let told = told(&["a", "b", "c", "d"]);
-    let old = told.discover(NOW);
-    told.reads();
-    told.put("b", File::new("b", "new and longer"));
-    told.put("b2", File::new("b2", "added"));
-    told.remove("c");
+fn refresh_reads_and_reports_only_changed_skills() {
+    let fake = fake(&["a", "b", "c", "d"]);
+    let old = fake.discover(NOW);
+    fake.reads();
+    fake.put("b", File::new("b", "new and longer"));
+    fake.put("b2", File::new("b2", "added"));
+    fake.remove("c");
     let mut broken = File::new("d", "x");
     broken.text = "no frontmatter".to_owned();
-    told.put("d", broken.with(|revision| revision.size = 14));
-    let new = told.refresh(&old, NOW + SECOND);
-    assert_eq!(told.reads(), 3);
+    fake.put("d", broken.with(|revision| revision.size = 14));
+    let new = fake.refresh(&old, NOW + SECOND);
+    assert_eq!(fake.reads(), 3);
     insta::assert_snapshot!(shown(&new.changes), @"
     added b2
     removed c d
@@ -70,23 +70,23 @@ fn refresh_reads_what_changed_and_says_so() {
     );
     // What was refused is not read again either.
     assert!(
-        told.refresh(&new.catalog, NOW + 2 * SECOND)
+        fake.refresh(&new.catalog, NOW + 2 * SECOND)
             .changes
             .is_empty()
     );
-    assert_eq!(told.reads(), 0);
+    assert_eq!(fake.reads(), 0);
 }
 
 /// Replaces the text of a skill under a revision that differs from the old as `change` says; the new text must be seen.
 fn check_is_seen(change: impl FnOnce(&mut FileRevision)) {
-    let told = told(&["a", "b"]);
-    let old = told.discover(NOW);
-    told.reads();
-    told.put("a", File::new("a", "new").with(change));
-    let new = told.refresh(&old, NOW + 60 * SECOND);
+    let fake = fake(&["a", "b"]);
+    let old = fake.discover(NOW);
+    fake.reads();
+    fake.put("a", File::new("a", "new").with(change));
+    let new = fake.refresh(&old, NOW + 60 * SECOND);
     assert_eq!(description(&new.catalog, "a"), "new");
     assert_eq!(shown(&new.changes), "changed a\n");
-    assert_eq!(told.reads(), 1);
+    assert_eq!(fake.reads(), 1);
 }
 
 #[test]
@@ -118,113 +118,113 @@ fn another_device_does_not_hide_a_change() {
 }
 
 #[test]
-fn change_between_the_two_looks_is_not_taken_for_what_was_listed() {
-    let told = told(&["a"]);
+fn change_between_listing_and_reading_keeps_the_revision_that_was_read() {
+    let fake = fake(&["a"]);
     // The first look lists the old file and reads the new one.
     let new_file = File::new("a", "new").with(|revision| revision.inode += 1);
-    told.0.lock().unwrap().between = Some(("a".to_owned(), new_file));
-    let old = told.discover(NOW);
+    fake.0.lock().unwrap().between = Some(("a".to_owned(), new_file));
+    let old = fake.discover(NOW);
     assert_eq!(description(&old, "a"), "new");
-    told.reads();
-    assert!(told.refresh(&old, NOW + SECOND).changes.is_empty());
+    fake.reads();
+    assert!(fake.refresh(&old, NOW + SECOND).changes.is_empty());
     assert_eq!(
-        told.reads(),
+        fake.reads(),
         0,
         "the revision that is kept is the one that was read"
     );
     // The old file comes back under its old revision.
-    told.put("a", File::new("a", "old"));
-    let back = told.refresh(&old, NOW + 2 * SECOND);
+    fake.put("a", File::new("a", "old"));
+    let back = fake.refresh(&old, NOW + 2 * SECOND);
     assert_eq!(description(&back.catalog, "a"), "old");
 }
 
 #[test]
 fn unsettled_revision_is_compared_by_content() {
-    let told = Told::default();
+    let fake = FakeSource::default();
     let recent = |description: &str| {
         File::new("a", description).with(|revision| revision.modified_ns = NOW - SECOND)
     };
-    told.put("a", recent("old"));
-    told.put("b", File::new("b", "old"));
-    let old = told.discover(NOW);
-    told.reads();
+    fake.put("a", recent("old"));
+    fake.put("b", File::new("b", "old"));
+    let old = fake.discover(NOW);
+    fake.reads();
     // A second write within the tick of the clock: nothing of the revision differs.
-    told.put("a", recent("new"));
-    let new = told.refresh(&old, NOW + SECOND);
+    fake.put("a", recent("new"));
+    let new = fake.refresh(&old, NOW + SECOND);
     assert_eq!(description(&new.catalog, "a"), "new");
     assert_eq!(shown(&new.changes), "changed a\n");
-    assert_eq!(told.reads(), 1);
+    assert_eq!(fake.reads(), 1);
     // At the second look it was still too fresh, at the third it is not, and from then on it is trusted.
-    let later = told.refresh(&new.catalog, NOW + 10 * SECOND);
+    let later = fake.refresh(&new.catalog, NOW + 10 * SECOND);
     assert!(later.changes.is_empty());
-    assert_eq!(told.reads(), 0, "two seconds had passed at the second look");
+    assert_eq!(fake.reads(), 0, "two seconds had passed at the second look");
 }
 
 #[test]
 fn unsettled_revision_is_read_until_it_settles() {
-    let told = Told::default();
-    told.put(
+    let fake = FakeSource::default();
+    fake.put(
         "a",
         File::new("a", "old").with(|revision| revision.changed_ns = NOW),
     );
-    let mut catalog = told.discover(NOW);
+    let mut catalog = fake.discover(NOW);
     let mut reads = Vec::new();
     for seconds in 0..5 {
-        told.reads();
-        let new = told.refresh(&catalog, NOW + seconds * SECOND);
+        fake.reads();
+        let new = fake.refresh(&catalog, NOW + seconds * SECOND);
         assert!(new.changes.is_empty(), "equal content is no change");
         catalog = new.catalog;
-        reads.push(told.reads());
+        reads.push(fake.reads());
     }
     assert_eq!(reads, [1, 1, 1, 0, 0]);
 }
 
 #[test]
 fn file_from_the_future_is_always_compared() {
-    let told = Told::default();
-    told.put(
+    let fake = FakeSource::default();
+    fake.put(
         "a",
         File::new("a", "old").with(|revision| revision.modified_ns = i64::MAX),
     );
-    let old = told.discover(NOW);
-    told.put(
+    let old = fake.discover(NOW);
+    fake.put(
         "a",
         File::new("a", "new").with(|revision| revision.modified_ns = i64::MAX),
     );
-    let new = told.refresh(&old, NOW + 60 * SECOND);
+    let new = fake.refresh(&old, NOW + 60 * SECOND);
     assert_eq!(description(&new.catalog, "a"), "new");
 }
 
 #[test]
-fn file_that_changed_while_it_was_read_is_read_again() {
-    let told = Told::default();
+fn file_changed_during_a_read_is_read_again() {
+    let fake = FakeSource::default();
     let mut torn = File::new("a", "half");
     torn.steadiness = Stability::Changing;
-    told.put("a", torn);
-    let old = told.discover(NOW);
+    fake.put("a", torn);
+    let old = fake.discover(NOW);
     // The revision was taken after the last byte and is already that of the whole file.
-    told.put("a", File::new("a", "whole"));
-    let new = told.refresh(&old, NOW + 60 * SECOND);
+    fake.put("a", File::new("a", "whole"));
+    let new = fake.refresh(&old, NOW + 60 * SECOND);
     assert_eq!(description(&new.catalog, "a"), "whole");
 }
 
 #[test]
-fn refusal_without_a_revision_is_looked_at_again() {
-    let told = told(&["a"]);
-    told.0.lock().unwrap().between = None;
-    let catalog = told.discover(NOW);
-    told.remove("a");
-    let gone = told.refresh(&catalog, NOW);
+fn refused_file_without_a_revision_is_checked_again() {
+    let fake = fake(&["a"]);
+    fake.0.lock().unwrap().between = None;
+    let catalog = fake.discover(NOW);
+    fake.remove("a");
+    let gone = fake.refresh(&catalog, NOW);
     assert_eq!(shown(&gone.changes), "removed a\n");
-    told.put("a", File::new("a", "old"));
-    let back = told.refresh(&gone.catalog, NOW);
+    fake.put("a", File::new("a", "old"));
+    let back = fake.refresh(&gone.catalog, NOW);
     assert_eq!(shown(&back.changes), "added a\n");
 }
 
 #[test]
-fn root_that_comes_or_goes_changes_only_its_own_skills() {
-    let (first, second) = (told(&["a", "b"]), told(&["b", "c"]));
-    let root = |label: &str, told: &Told| Root::new(Scope::User, label, told.clone());
+fn added_or_removed_root_changes_only_its_own_skills() {
+    let (first, second) = (fake(&["a", "b"]), fake(&["b", "c"]));
+    let root = |label: &str, fake: &FakeSource| Root::new(Scope::User, label, fake.clone());
     let rules = CatalogOptions::default;
     let one = Catalog::discover(vec![root("second", &second)], rules(), at(NOW));
     second.reads();
@@ -246,30 +246,30 @@ fn root_that_comes_or_goes_changes_only_its_own_skills() {
 }
 
 #[test]
-fn change_of_rules_or_trust_reads_no_file_and_is_a_change() {
-    let told = told(&["a", "b"]);
-    let old = told.discover(NOW);
-    told.reads();
+fn changed_rules_or_trust_are_a_change_without_reading_files() {
+    let fake = fake(&["a", "b"]);
+    let old = fake.discover(NOW);
+    fake.reads();
     let mut rules = CatalogOptions::default();
     rules.enablement.set("a", Toggle::Off);
-    let off = old.refresh(told.roots(), rules.clone(), at(NOW));
+    let off = old.refresh(fake.roots(), rules.clone(), at(NOW));
     assert_eq!(shown(&off.changes), "changed a\n");
-    let untrusted = told
+    let untrusted = fake
         .roots()
         .into_iter()
         .map(|root| root.with_trust(Trust::Untrusted));
     let distrusted = off.catalog.refresh(untrusted.collect(), rules, at(NOW));
     assert_eq!(shown(&distrusted.changes), "changed a b\n");
-    assert_eq!(told.reads(), 0);
+    assert_eq!(fake.reads(), 0);
     // Other limits read everything again: they decide what is read.
     let mut rules = CatalogOptions::default();
     rules.read.walk.limits.yaml_keys = 1;
-    old.refresh(told.roots(), rules, at(NOW));
-    assert_eq!(told.reads(), 2);
+    old.refresh(fake.roots(), rules, at(NOW));
+    assert_eq!(fake.reads(), 2);
 }
 
 #[test]
-fn refresh_on_disk_follows_the_files() {
+fn refresh_on_disk_picks_up_file_changes() {
     let root = folder(
         "
         //- a/SKILL.md
@@ -327,7 +327,7 @@ fn refresh_on_disk_follows_the_files() {
 
 #[cfg(unix)]
 #[test]
-fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
+fn refresh_and_discovery_use_the_same_folder_for_a_linked_skill() {
     let root = folder(
         "
         //- z/SKILL.md
@@ -354,7 +354,7 @@ fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
 
 #[cfg(unix)]
 #[test]
-fn folder_that_became_a_link_is_read_as_one_after_a_refresh() {
+fn folder_replaced_by_a_link_is_read_as_a_link_after_refresh() {
     let root = folder(
         "
         //- skills/a/SKILL.md
@@ -403,10 +403,10 @@ fn everything(catalog: &Catalog) -> String {
 proptest! {
     /// A refresh gives what a new search would, and says so exactly.
     #[test]
-    fn refresh_gives_what_a_new_search_would(steps in prop::collection::vec((0_usize..6, 0_u64..4), 1..12)) {
+    fn refresh_equals_a_new_discovery(steps in prop::collection::vec((0_usize..6, 0_u64..4), 1..12)) {
         let folders = ["a", "b", "c/a", "c/d", "e", "f"];
-        let told = Told::default();
-        let mut catalog = told.discover(NOW);
+        let fake = FakeSource::default();
+        let mut catalog = fake.discover(NOW);
         for (at, kind) in steps {
             let folder = folders[at];
             let file = match kind {
@@ -415,15 +415,15 @@ proptest! {
                 kind => Some(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1])),
             };
             match file {
-                None => told.remove(folder),
+                None => fake.remove(folder),
                 Some(text) => {
                     let mut new = File::new("x", "x").with(|revision| revision.inode = kind);
                     new.text = text;
-                    told.put(folder, new);
+                    fake.put(folder, new);
                 }
             }
-            let new = told.refresh(&catalog, NOW);
-            prop_assert_eq!(everything(&new.catalog), everything(&told.discover(NOW)));
+            let new = fake.refresh(&catalog, NOW);
+            prop_assert_eq!(everything(&new.catalog), everything(&fake.discover(NOW)));
             prop_assert_eq!(new.changes.is_empty(), everything(&catalog) == everything(&new.catalog));
             catalog = new.catalog;
         }
@@ -434,7 +434,7 @@ proptest! {
 #[test]
 #[ignore = "needs a user whom permissions bind"]
 #[expect(clippy::disallowed_methods, reason = "the test takes rights away")]
-fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
+fn unreadable_file_is_refused_by_discovery_and_refresh_alike() {
     use std::os::unix::fs::PermissionsExt;
 
     let root = folder(
@@ -474,16 +474,16 @@ fn written(text: &str, at: i64) -> File {
 }
 
 #[test]
-fn skill_whose_file_is_being_written_stays_until_the_file_is_left_alone() {
+fn skill_stays_while_its_file_is_being_written() {
     for half in [
         "",
         "---\nname: a\ndesc",
         "---\nname: a\ndescription: half\n",
     ] {
-        let told = told(&["a", "b"]);
-        let old = told.discover(NOW);
-        told.put("a", written(half, NOW + SECOND));
-        let new = told.refresh(&old, NOW + SECOND + SECOND / 10);
+        let fake = fake(&["a", "b"]);
+        let old = fake.discover(NOW);
+        fake.put("a", written(half, NOW + SECOND));
+        let new = fake.refresh(&old, NOW + SECOND + SECOND / 10);
         assert_eq!(description(&new.catalog, "a"), "old", "{half:?}");
         assert!(new.changes.is_empty(), "{half:?}");
         // It is said, and somebody has to look again.
@@ -492,8 +492,8 @@ fn skill_whose_file_is_being_written_stays_until_the_file_is_left_alone() {
         assert_eq!(new.catalog.unsettled_folders(), [(0, "a")]);
         // The rest is written after a pause.
         let whole = "---\nname: a\ndescription: whole\n---\n";
-        told.put("a", written(whole, NOW + 2 * SECOND));
-        let new = told.refresh(&new.catalog, NOW + 2 * SECOND + SECOND / 10);
+        fake.put("a", written(whole, NOW + 2 * SECOND));
+        let new = fake.refresh(&new.catalog, NOW + 2 * SECOND + SECOND / 10);
         assert_eq!(shown(&new.changes), "changed a\n");
         assert_eq!(description(&new.catalog, "a"), "whole");
         assert!(new.catalog.findings().is_empty());
@@ -501,30 +501,30 @@ fn skill_whose_file_is_being_written_stays_until_the_file_is_left_alone() {
 }
 
 #[test]
-fn broken_file_that_is_left_alone_is_shown_as_it_is() {
-    let told = told(&["a"]);
-    let old = told.discover(NOW);
-    told.put("a", written("no frontmatter", NOW + SECOND));
-    let held = told.refresh(&old, NOW + SECOND).catalog;
+fn settled_broken_file_is_shown_as_broken() {
+    let fake = fake(&["a"]);
+    let old = fake.discover(NOW);
+    fake.put("a", written("no frontmatter", NOW + SECOND));
+    let held = fake.refresh(&old, NOW + SECOND).catalog;
     assert!(held.get("a").is_some());
-    let new = told.refresh(&held, NOW + 4 * SECOND);
+    let new = fake.refresh(&held, NOW + 4 * SECOND);
     assert_eq!(shown(&new.changes), "removed a\nrefused a\n");
     assert!(new.catalog.unsettled_folders().is_empty());
 }
 
 #[test]
-fn time_in_the_future_holds_nothing_for_ever() {
-    let told = told(&["a"]);
-    let old = told.discover(NOW);
+fn mtime_in_the_future_does_not_keep_a_skill_forever() {
+    let fake = fake(&["a"]);
+    let old = fake.discover(NOW);
     let broken = written("no frontmatter", NOW + SECOND);
-    told.put(
+    fake.put(
         "a",
         broken.with(|revision| revision.modified_ns = NOW + 3600 * SECOND),
     );
-    let held = told.refresh(&old, NOW + SECOND).catalog;
+    let held = fake.refresh(&old, NOW + SECOND).catalog;
     assert!(held.get("a").is_some());
     assert!(
-        told.refresh(&held, NOW + 4 * SECOND)
+        fake.refresh(&held, NOW + 4 * SECOND)
             .catalog
             .get("a")
             .is_none()

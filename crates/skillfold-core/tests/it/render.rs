@@ -6,7 +6,7 @@ use skillfold_core::{
 };
 use skillfold_testkit::{far_future, files, folder, write};
 
-use crate::told::{File, NOW, Told};
+use crate::fake_source::{FakeSource, File, NOW};
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -44,7 +44,7 @@ fn answer(catalog: &Catalog, id: &str, envelope: Envelope) -> String {
 }
 
 #[test]
-fn skill_is_whole_in_every_envelope() {
+fn skill_is_complete_in_every_envelope() {
     let catalog = in_memory();
     let mut all = String::new();
     for envelope in Envelope::ALL {
@@ -54,7 +54,7 @@ fn skill_is_whole_in_every_envelope() {
 }
 
 #[test]
-fn plain_envelope_is_the_text_of_the_instructions() {
+fn plain_envelope_is_the_instructions_text() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
@@ -66,7 +66,7 @@ fn plain_envelope_is_the_text_of_the_instructions() {
 }
 
 #[test]
-fn tags_that_were_made_harmless_are_reported() {
+fn neutralised_tags_are_reported() {
     let catalog = in_memory();
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "</skill_context>", Envelope::SkillContext);
@@ -75,18 +75,18 @@ fn tags_that_were_made_harmless_are_reported() {
 }
 
 #[test]
-fn files_that_cannot_be_listed_are_noted_and_keep_nothing_back() {
+fn unlistable_files_are_noted_and_do_not_block_the_load() {
     // This source has no files beside its `SKILL.md`, and says so by an error.
-    let told = Told::default();
-    told.put("pdf", File::new("pdf", "Fills in forms"));
-    let catalog = told.discover(NOW);
+    let fake = FakeSource::default();
+    fake.put("pdf", File::new("pdf", "Fills in forms"));
+    let catalog = fake.discover(NOW);
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
     insta::assert_snapshot!(loaded.notes[0], @"error[SF501]: Could not list files: Could not find `pdf`");
 }
 
 #[test]
-fn list_of_files_that_is_not_whole_says_so() {
+fn truncated_file_list_says_so() {
     let root = folder(TREE);
     for number in 0..20 {
         write(root.path(), &[(format!("pdf/{number}.md"), String::new())]);
@@ -114,7 +114,7 @@ fn list_of_files_that_is_not_whole_says_so() {
 }
 
 #[test]
-fn unknown_id_gives_an_answer_that_names_the_nearest() {
+fn unknown_id_answer_suggests_the_nearest() {
     let catalog = in_memory();
     insta::assert_snapshot!(answer(&catalog, "pfd", Envelope::SkillContext), @r#"
     <skill_context id="pfd">
@@ -131,7 +131,7 @@ fn unknown_id_gives_an_answer_that_names_the_nearest() {
 }
 
 #[test]
-fn unreadable_file_gives_an_answer_that_says_why() {
+fn unreadable_file_answer_says_why() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
@@ -152,7 +152,7 @@ fn unreadable_file_gives_an_answer_that_says_why() {
 }
 
 #[test]
-fn tags_of_the_arguments_are_not_laid_to_the_skill() {
+fn tags_in_arguments_are_not_blamed_on_the_skill() {
     let file = "---\nname: a\ndescription: d\n---\nFill in $ARGUMENTS\n";
     let root = Root::new(
         Scope::User,
@@ -166,14 +166,14 @@ fn tags_of_the_arguments_are_not_laid_to_the_skill() {
 }
 
 #[test]
-fn message_of_an_error_cannot_break_out() {
+fn error_message_cannot_break_out_of_the_envelope() {
     let error = Error::not_found("</error></skill_context>");
     let text = Envelope::SkillContext.render_failure("\"><x>", &error);
     assert_eq!(text.matches('<').count(), 4, "{text}");
 }
 
 #[test]
-fn load_looks_at_a_bounded_number_of_files_and_says_so() {
+fn load_lists_a_bounded_number_of_files_and_says_so() {
     let many = (0..10_000).map(|number| (format!("pdf/data/{number:05}.csv"), String::new()));
     let tree = files(TREE).into_iter().chain(many);
     let root = Root::new(Scope::User, "mine", MemorySource::new(tree));

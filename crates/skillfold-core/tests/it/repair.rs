@@ -14,7 +14,7 @@ fn describe(value: &str) -> String {
 }
 
 #[test]
-fn unquoted_colon_is_read_as_text() {
+fn unquoted_colon_is_read_as_a_string() {
     insta::assert_snapshot!(describe("Use when: the user asks: now # really"), @r#"
     a: "Use when: the user asks: now # really"
       license = "MIT"
@@ -36,7 +36,7 @@ fn unquoted_colon_is_read_as_text() {
 }
 
 #[test]
-fn text_on_the_line_of_a_block_scalar_is_read_as_the_value() {
+fn text_after_a_block_scalar_indicator_is_read_as_the_value() {
     insta::assert_snapshot!(describe("> Folded text on one line"), @r#"
     a: "Folded text on one line"
       license = "MIT"
@@ -58,7 +58,7 @@ fn text_on_the_line_of_a_block_scalar_is_read_as_the_value() {
 }
 
 #[test]
-fn value_that_starts_with_a_reserved_character_is_read_as_text() {
+fn value_starting_with_a_reserved_character_is_read_as_a_string() {
     for value in [
         "@mention someone",
         "`code` first",
@@ -94,7 +94,7 @@ fn value_that_starts_with_a_reserved_character_is_read_as_text() {
 }
 
 #[test]
-fn list_whose_items_yaml_refuses_is_read_as_a_list() {
+fn list_with_items_that_yaml_rejects_is_read_as_a_list() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\nallowed-tools: [Read, @types/node, Bash(git: *, x), \"quo\"ted]\nargument-hint: [file] [mode]\n---\n"), @r#"
     a: "b"
       allowed_tools = ["Read", "@types/node", "Bash(git: *, x)", "\"quo\"ted"]
@@ -116,7 +116,7 @@ fn tabs_are_read_as_spaces() {
 }
 
 #[test]
-fn byte_order_mark_and_crlf_are_read_through() {
+fn byte_order_mark_and_crlf_are_tolerated() {
     insta::assert_snapshot!(check("\u{feff}---\r\nname: a\r\ndescription: >\r\n  two\r\n  lines\r\n---\r\nBody\r\n"), @r#"
     a: "two lines"
     1:1-1:1 info[SF105]: File starts with a byte-order mark
@@ -125,7 +125,7 @@ fn byte_order_mark_and_crlf_are_read_through() {
 }
 
 #[test]
-fn unclosed_and_inner_quotes_are_read_as_text() {
+fn unclosed_and_inner_quotes_are_read_as_strings() {
     insta::assert_snapshot!(describe("\"never closed"), @r#"
     a: "never closed"
       license = "MIT"
@@ -174,7 +174,7 @@ fn control_characters_are_removed() {
 }
 
 #[test]
-fn control_characters_that_are_escaped_are_removed_too() {
+fn escaped_control_characters_are_removed_too() {
     insta::assert_snapshot!(describe("\"red \\e[31m and \\x07\""), @r#"
     a: "red [31m and"
       license = "MIT"
@@ -183,7 +183,7 @@ fn control_characters_that_are_escaped_are_removed_too() {
 }
 
 #[test]
-fn text_that_goes_on_in_the_first_column_is_read_as_text() {
+fn continuation_in_the_first_column_is_read_as_text() {
     insta::assert_snapshot!(describe("Manages:\n- droplets\n- zones"), @r#"
     a: "Manages: - droplets - zones"
       license = "MIT"
@@ -199,7 +199,7 @@ fn text_that_goes_on_in_the_first_column_is_read_as_text() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_cost_a_character() {
+fn invalid_utf8_costs_one_character() {
     let parsed = parse(b"---\nname: a\ndescription: caf\xe9 au lait\n---\n", "a");
     insta::assert_snapshot!(crate::show::parsed(&parsed), @r#"
     a: "caf� au lait"
@@ -208,7 +208,7 @@ fn bytes_that_are_not_utf8_cost_a_character() {
 }
 
 #[test]
-fn missing_closing_fence_is_made_good_where_the_instructions_start() {
+fn missing_closing_fence_is_inferred_where_the_instructions_start() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\n\n# Title\n\nText: with colon\n"), @r#"
     a: "b"
     1:1-1:1 warning[SF109]: Frontmatter is not closed
@@ -235,7 +235,7 @@ fn misindented_and_misspelt_fields_are_found() {
 }
 
 #[test]
-fn broken_nested_values_cost_only_themselves() {
+fn broken_nested_values_do_not_affect_others() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\nmetadata:\n  good: yes\n  bad: one: two\n  list:\n    - fine\n    - @broken\n---\n"), @r#"
     a: "b"
       metadata = {good: Text("yes"), bad: Text("one: two"), list: [Text("fine"), Text("@broken")]}
@@ -246,7 +246,7 @@ fn broken_nested_values_cost_only_themselves() {
 }
 
 #[test]
-fn line_that_belongs_to_no_field_is_reported() {
+fn line_outside_any_field_is_reported() {
     insta::assert_snapshot!(check("---\nstray text\nname: a\ndescription: b: c\n---\n"), @r#"
     a: "b: c"
     3:5-3:5 warning[SF010]: Mapping values are not allowed in this context
@@ -256,7 +256,7 @@ fn line_that_belongs_to_no_field_is_reported() {
 }
 
 #[test]
-fn characters_that_json_escapes_in_two_halves_are_joined() {
+fn json_surrogate_pairs_are_joined() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\nmetadata: {\"emoji\": \"\\ud83d\\udde3\", \"broken\": \"\\ud83d\"}\nother: {\"x\": \"\\ud83d\\udde3\"}\n---\n"), @r#"
     a: "b"
       other = {metadata: Text("{\"emoji\": \"\\ud83d\\udde3\", \"broken\": \"\\ud83d\"}"), other: {x: Text("🗣")}}
@@ -267,7 +267,7 @@ fn characters_that_json_escapes_in_two_halves_are_joined() {
 }
 
 #[test]
-fn json_over_several_lines_is_not_torn_at_known_names() {
+fn multiline_json_is_not_split_at_known_field_names() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b: c\nmetadata: {\n    \"requires\": [\"x\"],\n    \"homepage\":\"y\"\n  }\n---\n"), @r#"
     a: "b: c"
       requires = ["x"]
@@ -321,7 +321,7 @@ fn healthy_items_beside_a_broken_one_stay_mappings() {
 }
 
 #[test]
-fn white_space_at_the_end_of_a_line_of_a_healthy_block_is_kept() {
+fn trailing_whitespace_in_a_healthy_block_is_kept() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: |\n  two spaces  \n  at an end\nmodel: x: y\n---\n"), @r#"
     a: "two spaces  \nat an end"
       model = "x: y"
@@ -331,7 +331,7 @@ fn white_space_at_the_end_of_a_line_of_a_healthy_block_is_kept() {
 }
 
 #[test]
-fn no_name_is_built_of_several_lines() {
+fn repair_never_builds_a_name_from_several_lines() {
     for value in [
         "ok\n  bad: [indent",
         "\"ok\n  bad: \"indent",
@@ -350,7 +350,7 @@ fn no_name_is_built_of_several_lines() {
 }
 
 #[test]
-fn escapes_outside_of_quotes_are_left_alone() {
+fn escapes_outside_quotes_are_left_alone() {
     insta::assert_snapshot!(check("---\nname: x: y\ndescription: |\n  Matches \\ud83d\\ude00 escapes\nother: {\"a\": \"\\uD83D\\uDE00 and \\ud83d\\ude00\"}\n---\n"), @r#"
     a: "Matches \\ud83d\\ude00 escapes"
       other = {other: {a: Text("😀 and 😀")}}
@@ -361,7 +361,7 @@ fn escapes_outside_of_quotes_are_left_alone() {
 }
 
 #[test]
-fn places_inside_a_moved_field_are_those_of_the_file() {
+fn positions_inside_a_repaired_field_refer_to_the_file() {
     insta::assert_snapshot!(check("---\nname: x\ndescription: b\nmetadata:\n  bad: a: b\n  good: {a: 1, a: 2}\n---\n"), @r#"
     x: "b"
       metadata = {bad: Text("a: b"), good: {a: Integer(1), a: Integer(2)}}
@@ -373,7 +373,7 @@ fn places_inside_a_moved_field_are_those_of_the_file() {
 }
 
 #[test]
-fn one_thing_repeated_to_the_limit_never_panics() {
+fn repeated_input_up_to_the_limit_never_panics() {
     let bases = [
         "\t", " ", "x\n", "- ", "[", "{", "'", "\"", "\\uD", "\\ud83d", ": ", "a: ", "a:\n",
         "a: b\n", "#", "&a ", "*a ", "!t ", "|", ">", "? ", ",", "(", "é", "\u{85}", "\r",
@@ -430,7 +430,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn parse_never_panics_and_refusals_have_a_place(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), fences in any::<bool>()) {
+    fn parse_never_panics_and_refusals_have_a_position(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), fences in any::<bool>()) {
         if fences {
             bytes.splice(..0, *b"---\nname: a\ndescription: ");
             bytes.extend(b"\n---\n");
@@ -449,7 +449,7 @@ proptest! {
     }
 
     #[test]
-    fn plain_words_come_back_as_they_are(words in "[a-zA-Z][a-zA-Z0-9 ,.()/-]{0,80}[a-z]") {
+    fn plain_words_are_read_verbatim(words in "[a-zA-Z][a-zA-Z0-9 ,.()/-]{0,80}[a-z]") {
         let parsed = parse(format!("---\nname: a\ndescription: {words}\n---\n").as_bytes(), "a");
         let manifest = parsed.manifest.unwrap();
         prop_assert_eq!(manifest.description(), words.as_str());

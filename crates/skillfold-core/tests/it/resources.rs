@@ -44,7 +44,7 @@ fn listed(source: &dyn Source, cursor: Option<&Cursor>) -> String {
 }
 
 #[test]
-fn files_are_listed_five_folders_deep_by_disk_and_memory_alike() {
+fn disk_and_memory_list_files_five_folders_deep() {
     let root = folder(TREE);
     let disk = FsSource::open(root.path()).unwrap();
     let memory = MemorySource::new(files(TREE));
@@ -100,7 +100,7 @@ fn range_is_read_up_to_the_end_of_the_file() {
 }
 
 #[test]
-fn what_stands_at_a_path_is_told() {
+fn kind_of_a_path_is_reported() {
     let root = folder(TREE);
     let disk = FsSource::open(root.path()).unwrap();
     let memory = MemorySource::new(files(TREE));
@@ -154,7 +154,7 @@ fn links_and_pipes_inside_a_skill_are_refused() {
 }
 
 #[test]
-fn folder_that_would_lead_out_of_the_source_cannot_be_built() {
+fn folder_outside_the_source_cannot_be_built() {
     for path in [
         "",
         "..",
@@ -172,7 +172,7 @@ fn folder_that_would_lead_out_of_the_source_cannot_be_built() {
 }
 
 #[test]
-fn name_that_cannot_be_carried_is_reported_by_disk_and_memory_alike() {
+fn disk_and_memory_report_unprintable_names_alike() {
     let root = folder(TREE);
     fs::write(root.path().join("pdf/a:b"), "x").unwrap();
     let mut tree = files(TREE);
@@ -207,7 +207,7 @@ fn pages(source: &dyn Source, limits: &Limits) -> String {
 }
 
 #[test]
-fn files_come_page_by_page_in_the_order_of_paths() {
+fn files_are_paged_in_path_order() {
     let mut tree = files(TREE);
     for name in ["a-b/x", "a.md", "a/b.md", "references/a.md"] {
         tree.push((format!("pdf/{name}"), String::new()));
@@ -252,7 +252,7 @@ fn findings_are_on_the_first_page() {
 }
 
 #[test]
-fn no_file_is_left_out_because_of_the_order_of_the_file_system() {
+fn directory_order_never_drops_a_file() {
     let root = folder(TREE);
     for number in 0..300 {
         let file = root
@@ -272,7 +272,7 @@ fn no_file_is_left_out_because_of_the_order_of_the_file_system() {
 }
 
 #[test]
-fn folder_is_listed_whole_or_not_at_all_where_the_bound_is_reached() {
+fn folder_at_the_limit_is_listed_completely_or_not_at_all() {
     let root = folder(TREE);
     for name in ["1", "2", "3", "4"] {
         fs::write(root.path().join("pdf/references").join(name), "").unwrap();
@@ -316,7 +316,7 @@ fn findings_over_the_limit_are_counted() {
 }
 
 #[test]
-fn what_version_control_keeps_is_neither_listed_nor_read() {
+fn version_control_files_are_neither_listed_nor_read() {
     let tree = "
         //- pdf/SKILL.md
         ----

@@ -10,7 +10,7 @@ use skillfold_core::search::{
 };
 use skillfold_core::{Catalog, CatalogOptions, Error, MemorySource, Root, Scope};
 
-use crate::told::{File, NOW, SECOND, Told};
+use crate::fake_source::{FakeSource, File, NOW, SECOND};
 
 fn skill(name: &str, fields: &str, body: &str) -> (String, String) {
     let text = format!("---\nname: {name}\n{fields}\n---\n{body}");
@@ -51,7 +51,7 @@ fn ids(index: &SearchIndex, request: &str) -> String {
 }
 
 #[test]
-fn every_field_of_a_skill_finds_it() {
+fn every_field_of_a_skill_is_searchable() {
     let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
     assert_eq!(ids(&index, "I have a PDF form"), "pdf-forms");
     assert_eq!(ids(&index, "fill this document"), "pdf-forms");
@@ -64,7 +64,7 @@ fn every_field_of_a_skill_finds_it() {
 }
 
 #[test]
-fn a_search_says_what_it_covered() {
+fn search_reports_its_coverage() {
     let metadata = SearchIndex::new(&office(), SearchCoverage::Metadata);
     let found = metadata.search(&Query::new("customer"), 10, |_| true);
     assert_eq!(
@@ -80,7 +80,7 @@ fn a_search_says_what_it_covered() {
 }
 
 #[test]
-fn a_word_in_a_name_says_more_than_one_in_a_body() {
+fn word_in_a_name_outranks_one_in_a_body() {
     let index = SearchIndex::new(
         &catalog(&[
             skill("a", "description: First", "Charts, charts and charts.\n"),
@@ -93,7 +93,7 @@ fn a_word_in_a_name_says_more_than_one_in_a_body() {
 }
 
 #[test]
-fn what_fits_better_is_more_likely() {
+fn better_match_has_higher_confidence() {
     let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
     let first = |request: &str| {
         let found = index.search(&index.query(request), 10, |_| true);
@@ -108,7 +108,7 @@ fn what_fits_better_is_more_likely() {
 }
 
 #[test]
-fn what_may_not_be_seen_takes_nobodys_place() {
+fn hidden_skills_take_no_slot_in_the_results() {
     let skills: Vec<_> = (0..300)
         .map(|number| skill(&format!("chart-{number}"), "description: A chart", ""))
         .collect();
@@ -118,7 +118,7 @@ fn what_may_not_be_seen_takes_nobodys_place() {
 }
 
 #[test]
-fn a_request_that_is_too_long_is_looked_at_from_both_ends() {
+fn overlong_request_is_searched_from_both_ends() {
     let index = SearchIndex::new(&office(), SearchCoverage::Metadata);
     let request = format!("letters {} numbers", "and so on ".repeat(4_000));
     let found = index.search(&Query::new(&request), 10, |_| true);
@@ -127,18 +127,18 @@ fn a_request_that_is_too_long_is_looked_at_from_both_ends() {
 }
 
 #[test]
-fn a_refreshed_index_finds_what_a_new_one_finds() {
-    let told = Told::default();
+fn refreshed_index_equals_a_new_one() {
+    let fake = FakeSource::default();
     for name in ["a", "b", "c"] {
-        told.put(name, File::new(name, &format!("Handles {name} things")));
+        fake.put(name, File::new(name, &format!("Handles {name} things")));
     }
-    let old = told.discover(NOW);
+    let old = fake.discover(NOW);
     let index = SearchIndex::new(&old, SearchCoverage::Bodies);
-    told.put("b", File::new("b", "Handles other matters entirely"));
-    told.put("d", File::new("d", "Handles things"));
-    told.remove("c");
-    let new = told.refresh(&old, NOW + SECOND).catalog;
-    told.reads();
+    fake.put("b", File::new("b", "Handles other matters entirely"));
+    fake.put("d", File::new("d", "Handles things"));
+    fake.remove("c");
+    let new = fake.refresh(&old, NOW + SECOND).catalog;
+    fake.reads();
     let refreshed = index.refresh(&new);
     assert_eq!(ids(&refreshed, "things"), "a d");
     assert_eq!(ids(&refreshed, "matters"), "b");
@@ -195,7 +195,7 @@ fn garage() -> Catalog {
 }
 
 #[test]
-fn meaning_finds_what_no_word_does() {
+fn embedding_finds_skills_without_a_shared_word() {
     let by_words = SearchIndex::new(&garage(), SearchCoverage::Metadata);
     assert_eq!(ids(&by_words, "my car"), "");
     let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Vehicles));
@@ -214,7 +214,7 @@ fn meaning_finds_what_no_word_does() {
 }
 
 #[test]
-fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
+fn named_skill_stays_first_however_similar_others_are() {
     let close = "description: Handles tiles of a vehicle and matters";
     let mut skills = vec![
         skill("kitchen", "description: Handles matters", ""),
@@ -240,7 +240,7 @@ fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
 }
 
 #[test]
-fn without_its_model_search_goes_by_words_and_says_why() {
+fn search_falls_back_to_words_if_the_model_fails_and_says_why() {
     let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Lost));
     let found = index.search(&index.query("repair it"), 10, |_| true);
     assert_eq!(found.hits.len(), 1);
@@ -265,7 +265,7 @@ impl Embedder for Batches {
 }
 
 #[test]
-fn no_skill_is_embedded_alone_if_there_are_others() {
+fn skills_are_never_embedded_one_at_a_time() {
     for skills in [2, 256, 257, 513] {
         let names: Vec<_> = (0..skills)
             .map(|number| format!("skill-{number}"))
@@ -301,7 +301,7 @@ impl Embedder for Flaky {
 }
 
 #[test]
-fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
+fn failed_embeddings_are_retried_by_the_next_refresh() {
     let flaky = Arc::new(Flaky(false.into()));
     let catalog = garage();
     let embedder: Arc<dyn Embedder> = Arc::<Flaky>::clone(&flaky);
@@ -315,7 +315,7 @@ fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
 }
 
 #[test]
-fn meaning_is_written_down_with_a_document() {
+fn embedding_round_trips_with_its_document() {
     let with = document("a", "b", "c").with_embedding(QuantizedVector::new(&[1.0, -0.5]));
     let read = SearchDocument::from_bytes(&with.to_bytes()).unwrap();
     assert_eq!(read.embedding(), with.embedding());
@@ -324,7 +324,7 @@ fn meaning_is_written_down_with_a_document() {
 
 /// Indexes on disk are made again when the version changes, and only then.
 #[test]
-fn documents_of_one_version_are_the_same_bytes() {
+fn document_bytes_match_the_format_version() {
     let text =
         "# Forms\nUse when someone fills in `getUserName`, naïve 天气.\n```sh\nrun it\n```\n";
     let bytes = document("pdf-forms", "Fills in forms. Not for letters.", text).to_bytes();
@@ -333,19 +333,19 @@ fn documents_of_one_version_are_the_same_bytes() {
 }
 
 #[test]
-fn many_changes_make_an_index_anew() {
-    let told = Told::default();
+fn many_changes_rebuild_the_index() {
+    let fake = FakeSource::default();
     for number in 0..200 {
         let name = format!("skill-{number}");
-        told.put(&name, File::new(&name, "Handles things"));
+        fake.put(&name, File::new(&name, "Handles things"));
     }
-    let old = told.discover(NOW);
+    let old = fake.discover(NOW);
     let index = SearchIndex::new(&old, SearchCoverage::Metadata);
     for number in 0..150 {
         let name = format!("skill-{number}");
-        told.put(&name, File::new(&name, "Handles other matters"));
+        fake.put(&name, File::new(&name, "Handles other matters"));
     }
-    let new = told.refresh(&old, NOW + SECOND).catalog;
+    let new = fake.refresh(&old, NOW + SECOND).catalog;
     let refreshed = index.refresh(&new);
     let count = |request: &str| {
         refreshed
@@ -354,7 +354,7 @@ fn many_changes_make_an_index_anew() {
             .len()
     };
     assert_eq!((count("things"), count("matters")), (50, 150));
-    let again = refreshed.refresh(&told.refresh(&new, NOW + 2 * SECOND).catalog);
+    let again = refreshed.refresh(&fake.refresh(&new, NOW + 2 * SECOND).catalog);
     assert_eq!(
         ids(&again, "skill-7 matters"),
         ids(&refreshed, "skill-7 matters")
@@ -362,7 +362,7 @@ fn many_changes_make_an_index_anew() {
 }
 
 #[test]
-fn statistics_are_read_as_they_were_written() {
+fn corpus_statistics_round_trip() {
     let mut statistics: CorpusStatistics = [document("a", "b c", "d")].iter().collect();
     assert_eq!(
         CorpusStatistics::from_bytes(&statistics.to_bytes()),
@@ -442,7 +442,7 @@ fn scored(skills: &[(String, String)], request: &str) -> Vec<(f32, String)> {
 
 proptest! {
     #[test]
-    fn hits_of_any_skills_are_in_one_order_by_score_and_then_by_id(skills in skills(), request in text()) {
+    fn hits_are_ordered_by_score_then_id(skills in skills(), request in text()) {
         let hits = scored(&skills, &request);
         for two in hits.windows(2) {
             let order = two[1].0.total_cmp(&two[0].0).then(two[0].1.cmp(&two[1].1));
@@ -453,20 +453,20 @@ proptest! {
     }
 
     #[test]
-    fn a_document_is_read_as_it_was_written(name in "[a-z-]{1,20}", description in "\\PC{0,80}", body in "\\PC{0,200}") {
+    fn document_round_trips(name in "[a-z-]{1,20}", description in "\\PC{0,80}", body in "\\PC{0,200}") {
         let document = document(&name, &description, &body);
         prop_assert_eq!(SearchDocument::from_bytes(&document.to_bytes()), Some(document));
     }
 
     #[test]
-    fn bytes_that_are_no_document_are_nothing_and_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn invalid_document_bytes_are_none_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         if let Some(document) = SearchDocument::from_bytes(&bytes) {
             prop_assert_eq!(document.to_bytes(), bytes);
         }
     }
 
     #[test]
-    fn any_request_is_answered_in_one_order(request in "\\PC{0,200}") {
+    fn results_of_any_request_are_ordered(request in "\\PC{0,200}") {
         let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
         prop_assert_eq!(ids(&index, &request), ids(&index, &request));
     }

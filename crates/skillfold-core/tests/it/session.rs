@@ -9,7 +9,7 @@ use skillfold_core::{
 };
 use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, SECOND, Told, at};
+use crate::fake_source::{FakeSource, File, NOW, SECOND, at};
 
 struct World {
     matcher: Matcher,
@@ -57,7 +57,7 @@ fn body_in_the_history_is_not_repeated() {
 }
 
 #[test]
-fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
+fn dropped_body_is_given_again_for_three_more_turns() {
     let world = world(Mode::Triggered);
     let mut session = SessionState::new(ContextLifetime::Transient);
     let mut has = |message: &str| {
@@ -69,7 +69,7 @@ fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
 }
 
 #[test]
-fn body_that_a_model_loaded_itself_is_not_repeated_where_the_host_drops_the_rest() {
+fn body_loaded_by_the_model_is_not_repeated_in_transient_context() {
     let world = world(Mode::Triggered);
     let mut session = SessionState::new(ContextLifetime::Transient);
     let catalog = world.matcher.catalog().clone();
@@ -94,16 +94,16 @@ fn body_that_a_model_loaded_itself_is_not_repeated_where_the_host_drops_the_rest
 
 #[test]
 fn changed_body_is_given_again() {
-    let told = Told::default();
+    let fake = FakeSource::default();
     let put = |body: &str, inode: u64| {
         let mut file = File::new("alpha", "d");
         file.text =
             format!("---\nname: alpha\ndescription: d\ntriggers: [alphaword]\n---\n{body}\n");
         file.revision.inode = inode;
-        told.put("alpha", file);
+        fake.put("alpha", file);
     };
     put("Old.", 1);
-    let catalog = told.discover(NOW);
+    let catalog = fake.discover(NOW);
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::default();
     let mut session = SessionState::new(ContextLifetime::History);
@@ -112,12 +112,12 @@ fn changed_body_is_given_again() {
     assert!(say(&matcher).unwrap().contains("Old."));
     assert_eq!(say(&matcher), None);
     put("New.", 2);
-    let refreshed = matcher.refresh(&told.refresh(&catalog, NOW).catalog);
+    let refreshed = matcher.refresh(&fake.refresh(&catalog, NOW).catalog);
     assert!(say(&refreshed).unwrap().contains("New."));
 }
 
 #[test]
-fn explicit_load_always_gives_the_whole_body() {
+fn explicit_load_always_returns_the_whole_body() {
     let world = world(Mode::Hybrid);
     let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
@@ -130,7 +130,7 @@ fn explicit_load_always_gives_the_whole_body() {
 }
 
 #[test]
-fn skill_that_was_used_last_comes_first() {
+fn most_recently_used_skill_comes_first() {
     let mut world = world(Mode::Triggered);
     world.policy.max_skills = 1;
     let mut session = SessionState::new(ContextLifetime::Transient);
@@ -141,7 +141,7 @@ fn skill_that_was_used_last_comes_first() {
 }
 
 #[test]
-fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
+fn skills_restored_after_compaction_fit_the_budget() {
     let world = world(Mode::Hybrid);
     let mut session = SessionState::new(ContextLifetime::History);
     for message in ["alphaword", "betaword", "gammaword", "alphaword"] {
@@ -174,7 +174,7 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
 }
 
 #[test]
-fn child_is_narrowed_and_never_widened() {
+fn child_session_is_narrowed_and_never_widened() {
     let world = world(Mode::Triggered);
     let parent = SessionState::new(ContextLifetime::History);
     let catalog = world.matcher.catalog();
@@ -201,7 +201,7 @@ fn child_is_narrowed_and_never_widened() {
 }
 
 #[test]
-fn session_is_written_down_and_taken_up_again() {
+fn session_can_be_saved_and_resumed() {
     let world = world(Mode::Hybrid);
     let catalog = world.matcher.catalog();
     let whole = SessionState::new(ContextLifetime::History);
@@ -214,7 +214,7 @@ fn session_is_written_down_and_taken_up_again() {
 }
 
 #[test]
-fn listing_is_the_same_bytes_in_every_turn() {
+fn listing_is_byte_identical_in_every_turn() {
     let world = world(Mode::Hybrid);
     let mut session = SessionState::new(ContextLifetime::History);
     let catalog = world.matcher.catalog().clone();
@@ -227,7 +227,7 @@ fn listing_is_the_same_bytes_in_every_turn() {
 }
 
 #[test]
-fn earlier_skill_is_told_from_one_that_matches() {
+fn earlier_skill_has_its_own_signal() {
     let world = world(Mode::Triggered);
     let mut session = SessionState::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
@@ -237,7 +237,7 @@ fn earlier_skill_is_told_from_one_that_matches() {
 }
 
 #[test]
-fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
+fn narrowed_session_restores_no_hidden_skill() {
     let world = world(Mode::Hybrid);
     let mut session = SessionState::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
@@ -259,7 +259,7 @@ fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
 }
 
 #[test]
-fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
+fn user_only_skill_does_not_exist_for_a_model() {
     let file = "---\nname: deploy\ndescription: d\ndisable-model-invocation: true\n---\nDeploy.\n";
     let root = Root::new(
         Scope::User,
@@ -279,7 +279,7 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
 }
 
 #[test]
-fn hostile_numbers_of_a_written_session_harm_nothing() {
+fn hostile_numbers_in_a_saved_session_are_harmless() {
     let text = format!(
         r#"{{"format":1,"lifetime":"history","turn":{0},"spent":{0},"skills":{{}},"visible":null}}"#,
         u64::MAX
@@ -291,7 +291,7 @@ fn hostile_numbers_of_a_written_session_harm_nothing() {
 }
 
 #[test]
-fn arguments_of_a_load_are_those_of_what_is_given_again() {
+fn skill_is_given_again_with_the_arguments_of_its_load() {
     let file = "---\nname: greet\ndescription: d\ntriggers: [hello]\n---\nGreet $ARGUMENTS.\n";
     let source = MemorySource::new([("greet/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
@@ -312,19 +312,19 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
 }
 
 /// Returns three skills, then one gone, one changed and one new.
-fn before_and_after() -> (Told, Catalog, Catalog) {
-    let told = Told::default();
+fn before_and_after() -> (FakeSource, Catalog, Catalog) {
+    let fake = FakeSource::default();
     for name in ["alpha", "beta", "gamma"] {
-        told.put(name, File::new(name, "Old words"));
+        fake.put(name, File::new(name, "Old words"));
     }
-    let before = told.discover(NOW);
-    told.remove("alpha");
+    let before = fake.discover(NOW);
+    fake.remove("alpha");
     let mut beta = File::new("beta", "New words");
     beta.revision.inode = 77;
-    told.put("beta", beta);
-    told.put("delta", File::new("delta", "Just made"));
-    let after = told.refresh(&before, NOW).catalog;
-    (told, before, after)
+    fake.put("beta", beta);
+    fake.put("delta", File::new("delta", "Just made"));
+    let after = fake.refresh(&before, NOW).catalog;
+    (fake, before, after)
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn reload_announces_only_the_difference() {
 }
 
 #[test]
-fn difference_is_told_in_every_call_where_the_host_drops_it() {
+fn difference_is_repeated_in_every_call_in_transient_context() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
@@ -374,7 +374,7 @@ fn difference_is_told_in_every_call_where_the_host_drops_it() {
 }
 
 #[test]
-fn difference_is_told_only_of_what_may_be_seen() {
+fn difference_covers_only_visible_skills() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::catalog(Budget::characters(8_000));
@@ -395,23 +395,23 @@ fn difference_is_told_only_of_what_may_be_seen() {
 }
 
 #[test]
-fn difference_of_everything_stays_within_the_budget() {
-    let told = Told::default();
+fn difference_of_all_skills_stays_within_the_budget() {
+    let fake = FakeSource::default();
     for number in 0..200 {
-        told.put(
+        fake.put(
             &format!("old-{number}"),
             File::new(&format!("old-{number}"), "Words ".repeat(20).trim()),
         );
     }
-    let before = told.discover(NOW);
+    let before = fake.discover(NOW);
     for number in 0..200 {
-        told.remove(&format!("old-{number}"));
-        told.put(
+        fake.remove(&format!("old-{number}"));
+        fake.put(
             &format!("new-{number}"),
             File::new(&format!("new-{number}"), "Words ".repeat(20).trim()),
         );
     }
-    let after = told.refresh(&before, NOW).catalog;
+    let after = fake.refresh(&before, NOW).catalog;
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
     let mut session = SessionState::new(ContextLifetime::History);
@@ -436,16 +436,16 @@ fn difference_of_everything_stays_within_the_budget() {
 }
 
 #[test]
-fn what_is_gone_is_told_of_before_what_is_new() {
-    let told = Told::default();
-    told.put("zeta", File::new("zeta", "Old words"));
-    let before = told.discover(NOW);
-    told.remove("zeta");
+fn removed_skills_are_announced_before_new_ones() {
+    let fake = FakeSource::default();
+    fake.put("zeta", File::new("zeta", "Old words"));
+    let before = fake.discover(NOW);
+    fake.remove("zeta");
     for number in 0..300 {
         let name = format!("new-{number}");
-        told.put(&name, File::new(&name, "New words"));
+        fake.put(&name, File::new(&name, "New words"));
     }
-    let after = told.refresh(&before, NOW).catalog;
+    let after = fake.refresh(&before, NOW).catalog;
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
     let mut session = SessionState::new(ContextLifetime::History);
@@ -456,7 +456,7 @@ fn what_is_gone_is_told_of_before_what_is_new() {
 }
 
 #[test]
-fn difference_is_told_again_after_compaction() {
+fn difference_is_announced_again_after_compaction() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
@@ -470,7 +470,7 @@ fn difference_is_told_again_after_compaction() {
 }
 
 #[test]
-fn difference_without_room_for_a_word_is_no_text() {
+fn difference_that_does_not_fit_adds_no_text() {
     let (_told, before, after) = before_and_after();
     let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let new = Matcher::new(&after);
@@ -483,7 +483,7 @@ fn difference_without_room_for_a_word_is_no_text() {
 }
 
 #[test]
-fn preview_remembers_nothing() {
+fn preview_does_not_change_the_session() {
     let world = world(Mode::Hybrid);
     let session = SessionState::new(ContextLifetime::History);
     let before = session.clone();
@@ -493,7 +493,7 @@ fn preview_remembers_nothing() {
 }
 
 #[test]
-fn agent_has_conversations_of_what_it_sees() {
+fn agent_session_is_limited_to_what_the_agent_sees() {
     let world = world(Mode::Hybrid);
     let catalog = world.matcher.catalog();
     let clerk = Agent::new("clerk")

@@ -22,7 +22,7 @@ fn digest(files: &[(&str, &[u8])]) -> String {
 }
 
 #[test]
-fn digest_is_the_one_that_other_programs_compute() {
+fn digest_has_its_golden_value_in_any_file_order() {
     let expected = "sha256:080aa866725096a42fe7159fc848d5019f4474a991fc866077575fa3426cd1ea";
     assert_eq!(digest(&FILES), expected);
     let mut others = FILES;
@@ -39,7 +39,7 @@ fn digest_is_the_one_that_other_programs_compute() {
 }
 
 #[test]
-fn golden_digests_are_those_of_toolhive() {
+fn golden_digests_match_toolhive() {
     let skill: [(&str, &[u8]); 2] = [("SKILL.md", b"# Skill"), ("refs/guide.md", b"guide")];
     let golden = "sha256:9b46342aaebede490f12bf67a5ecb4be507c7684ee5e11a0511b54c701f464bd";
     assert_eq!(digest(&skill), golden);
@@ -48,7 +48,7 @@ fn golden_digests_are_those_of_toolhive() {
 }
 
 #[test]
-fn hidden_files_count_and_those_of_version_control_do_not() {
+fn digest_covers_hidden_files_but_not_version_control() {
     let disk = tempfile::tempdir().unwrap();
     let golden = skillfold_testkit::write_golden_skill(disk.path());
     let source = FsSource::open(disk.path()).unwrap();
@@ -57,7 +57,7 @@ fn hidden_files_count_and_those_of_version_control_do_not() {
 }
 
 #[test]
-fn list_of_files_is_read_back_and_nothing_else_is_one() {
+fn file_digest_list_round_trips_and_other_bytes_are_rejected() {
     let files = FILES.map(|(path, bytes)| (path.parse().unwrap(), Digest::sha256(bytes)));
     let files = FileDigests::from_iter(files);
     let list = files.to_bytes();
@@ -76,7 +76,7 @@ fn list_of_files_is_read_back_and_nothing_else_is_one() {
 }
 
 #[test]
-fn skill_with_a_name_that_cannot_be_opened_everywhere_has_no_digest() {
+fn skill_with_a_non_portable_file_name_has_no_digest() {
     let disk = skillfold_testkit::folder("//- pdf/SKILL.md\nx\n//- pdf/notes:v2.md\nx\n");
     let source = FsSource::open(disk.path()).unwrap();
     let error = skill_digest(&source, &Folder::new("pdf").unwrap()).unwrap_err();
@@ -87,7 +87,7 @@ fn skill_with_a_name_that_cannot_be_opened_everywhere_has_no_digest() {
 }
 
 #[test]
-fn every_byte_and_every_name_counts() {
+fn every_byte_and_every_name_changes_the_digest() {
     let known = digest(&FILES);
     for (index, (path, bytes)) in FILES.iter().enumerate() {
         let mut changed = FILES;
@@ -110,7 +110,7 @@ fn every_byte_and_every_name_counts() {
 }
 
 #[test]
-fn file_longer_than_one_read_is_read_whole() {
+fn file_longer_than_one_read_is_hashed_in_full() {
     let long = vec![b'x'; 3 * 1024 * 1024];
     let mut other = long.clone();
     other[2 * 1024 * 1024 + 1] = b'y';
@@ -126,7 +126,7 @@ fn file_longer_than_one_read_is_read_whole() {
 }
 
 #[test]
-fn skill_that_cannot_be_read_whole_has_no_digest() {
+fn skill_that_cannot_be_read_in_full_has_no_digest() {
     let files = (0..10_001).map(|number| (format!("pdf/{number}"), Vec::new()));
     let source = MemorySource::new(files);
     let folder = Folder::new("pdf").unwrap();

@@ -28,7 +28,7 @@ fn drawings(text: &str) -> String {
 }
 
 #[test]
-fn place_of_a_finding_is_underlined_in_the_original_file() {
+fn finding_is_underlined_in_the_original_file() {
     let text = "---\nname: a\ndescription: Use when: filling in forms\n---\n";
     insta::assert_snapshot!(drawings(text), @"
     warning[SF010]: A second `: ` on the line of a field
@@ -46,7 +46,7 @@ fn place_of_a_finding_is_underlined_in_the_original_file() {
 }
 
 #[test]
-fn control_characters_that_were_removed_do_not_move_what_comes_after_them() {
+fn removed_control_characters_do_not_shift_later_positions() {
     let text = "---\nname: a\u{7}\u{7}b\ndescription: \u{1b}x\u{1b}: y\n---\n";
     insta::assert_snapshot!(drawings(text), @"
     warning[SF108]: Control character U+0007
@@ -76,7 +76,7 @@ fn control_characters_that_were_removed_do_not_move_what_comes_after_them() {
 }
 
 #[test]
-fn place_counts_characters_and_not_bytes() {
+fn columns_count_characters_not_bytes() {
     let text = "\u{feff}---\nname: Größe\ndescription: ü: ü\n---\n";
     insta::assert_snapshot!(drawings(text), @"
     warning[SF105]: File starts with a byte-order mark

@@ -70,7 +70,7 @@ fn decided(turn: &Turn) -> Vec<String> {
 
 /// Every kind of white space stands before what is asked for, so that a cut falls beside it.
 #[test]
-fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
+fn wide_whitespace_in_a_description_does_not_break_a_turn() {
     for space in (char::MIN..=char::MAX).filter(|c| c.is_whitespace() && !c.is_control()) {
         let described = format!("\"{}\\u{:04X}pdf\"", "x".repeat(300), u32::from(space));
         let source = MemorySource::new([skill("tool", &described, "")]);
@@ -92,7 +92,7 @@ fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
 }
 
 #[test]
-fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
+fn most_likely_skill_is_given_and_others_get_a_line() {
     let found = &[("invoices", 0.9), ("letters", 0.8), ("weather", 0.1)];
     let turn = say(found, &triggered(), "Bill our customers for May");
     assert_eq!(
@@ -105,7 +105,7 @@ fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
 }
 
 #[test]
-fn thresholds_decide_what_is_told() {
+fn thresholds_decide_what_is_given_or_suggested() {
     let found = &[("invoices", 0.5), ("letters", 0.2)];
     let with = |give_from, show_from| {
         triggered().with_suggestions(Some(
@@ -123,14 +123,14 @@ fn thresholds_decide_what_is_told() {
 }
 
 #[test]
-fn unrelated_request_pays_a_breadcrumb_though_skills_have_no_triggers() {
+fn unrelated_request_costs_a_breadcrumb_for_skills_without_triggers() {
     let turn = say(&[("invoices", 0.05)], &triggered(), "What is 2+2?");
     assert_eq!(turn.text.as_deref(), Some("[3 skills available]"));
     assert_eq!(turn.tier, Tier::Breadcrumb);
 }
 
 #[test]
-fn name_that_is_said_needs_no_search() {
+fn mentioned_skill_is_given_without_search() {
     let found = &[("letters", 0.9)];
     let turn = say(found, &triggered(), "Use the `weather` skill");
     assert_eq!(decided(&turn), ["weather mention given"]);
@@ -144,13 +144,13 @@ fn name_that_is_said_needs_no_search() {
 }
 
 #[test]
-fn what_a_trigger_brought_is_not_brought_twice() {
+fn triggered_skill_is_not_suggested_again() {
     let turn = say(&[("weather", 0.9)], &triggered(), "The forecast, please");
     assert_eq!(decided(&turn), ["weather trigger given"]);
 }
 
 #[test]
-fn finder_cannot_bring_what_a_conversation_may_not_see() {
+fn finder_cannot_select_a_hidden_skill() {
     let found = &[("deploy", 0.9), ("nothing", 0.9), ("invoices", 0.9)];
     let turn = say(found, &triggered(), "Deploy to our customers");
     assert_eq!(decided(&turn), ["invoices search given"]);
@@ -163,7 +163,7 @@ fn finder_cannot_bring_what_a_conversation_may_not_see() {
 }
 
 #[test]
-fn model_with_a_whole_listing_is_not_shown_a_line_again() {
+fn skill_in_a_full_listing_gets_no_suggestion_line() {
     let found = &[("invoices", 0.4), ("letters", 0.3)];
     let told = |catalog_budget| {
         let policy = Policy::hybrid(catalog_budget).with_style(Style::Bullets);
@@ -178,7 +178,7 @@ fn model_with_a_whole_listing_is_not_shown_a_line_again() {
 }
 
 #[test]
-fn skill_that_was_given_is_neither_given_nor_shown_again() {
+fn given_skill_is_neither_given_nor_suggested_again() {
     let matcher = matcher(&[("invoices", 0.9)]);
     let mut session = SessionState::new(ContextLifetime::History);
     let mut say = |policy: &Policy| {
@@ -196,7 +196,7 @@ fn skill_that_was_given_is_neither_given_nor_shown_again() {
 }
 
 #[test]
-fn person_is_asked_about_what_is_likeliest() {
+fn user_is_asked_about_the_most_likely_skills() {
     let policy = triggered().with_fallback(Fallback::AskUser);
     let turn = say(
         &[("weather", 0.1), ("letters", 0.05)],
@@ -209,7 +209,7 @@ fn person_is_asked_about_what_is_likeliest() {
 }
 
 #[test]
-fn line_about_what_may_fit_does_not_stop_the_fallback() {
+fn suggestion_line_does_not_stop_the_fallback() {
     let with = |fallback, found| {
         let policy = triggered().with_fallback(fallback);
         say(found, &policy, "Something for our customers")
@@ -240,7 +240,7 @@ fn mode_without_matching_does_not_search() {
 }
 
 #[test]
-fn why_says_how_likely_a_skill_was() {
+fn why_reports_the_confidence_of_a_skill() {
     let session = SessionState::new(ContextLifetime::History);
     let why = session.why(
         &matcher(&[("invoices", 0.9), ("letters", 0.1)]),
@@ -269,7 +269,7 @@ fn why_says_how_likely_a_skill_was() {
 }
 
 #[test]
-fn index_in_memory_finds_for_a_matcher() {
+fn matcher_can_search_an_in_memory_index() {
     let catalog = catalog();
     let index = SearchIndex::new(&catalog, SearchCoverage::Bodies);
     let found = index.find("Write invoices", 10, &|entry| entry.id() != "letters");

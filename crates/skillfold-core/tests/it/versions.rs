@@ -14,7 +14,7 @@ fn with(fields: &str) -> String {
 }
 
 #[test]
-fn needed_versions_are_read_as_a_mapping_or_as_text() {
+fn required_versions_are_read_as_a_mapping_or_string() {
     insta::assert_snapshot!(with("engines:\n  skillfold: '>=0.2'\n  claude-code: 2.1"), @r#"
     a: "b"
       engines = skillfold ">=0.2", claude-code "2.1"
@@ -41,7 +41,7 @@ fn needed_versions_are_read_as_a_mapping_or_as_text() {
 }
 
 #[test]
-fn versions_in_a_mapping_of_compatibility_are_read_beside_what_else_is_needed() {
+fn versions_in_a_compatibility_mapping_are_read() {
     insta::assert_snapshot!(with("compatibility:\n  openclaw: '>=0.10'\n  system: linux"), @r#"
     a: "b"
       engines = openclaw ">=0.10"
@@ -61,7 +61,7 @@ fn versions_in_a_mapping_of_compatibility_are_read_beside_what_else_is_needed() 
 }
 
 #[test]
-fn versions_that_cannot_be_read_are_reported_and_kept() {
+fn invalid_versions_are_reported_and_kept() {
     insta::assert_snapshot!(with("engines: { claude-code: latest, codex: '>=1' }"), @r#"
     a: "b"
       engines = claude-code "latest", codex ">=1"
@@ -118,7 +118,7 @@ fn listed(catalog: &Catalog) -> String {
 }
 
 #[test]
-fn mismatch_is_reported_and_the_skill_hidden_only_by_choice() {
+fn version_mismatch_is_reported_and_hides_the_skill_only_if_configured() {
     let old = || Versions::default().with("claude-code", "1.0.58");
     let warned = catalog("{ claude-code: '>=2.0' }", old(), MismatchPolicy::Warn);
     insta::assert_snapshot!(listed(&warned), @r"
@@ -159,7 +159,7 @@ fn engine_knows_its_own_version() {
 }
 
 #[test]
-fn host_that_is_not_known_is_no_mismatch() {
+fn unknown_host_version_is_not_a_mismatch() {
     for engines in [
         "{ openclaw: '>=2026.2' }",
         "{ claude-code: latest }",
@@ -176,7 +176,7 @@ fn host_that_is_not_known_is_no_mismatch() {
 }
 
 #[test]
-fn change_of_a_version_is_a_change_although_no_file_changed() {
+fn version_change_is_a_change_even_if_no_file_changed() {
     let file = "---\nname: pdf\ndescription: b\nengines: { host: '>=2' }\n---\n";
     let roots = || {
         let source = MemorySource::new([("pdf/SKILL.md", file)]);
@@ -195,7 +195,7 @@ fn change_of_a_version_is_a_change_although_no_file_changed() {
 }
 
 #[test]
-fn conversation_goes_without_the_skills_that_are_hidden_from_it() {
+fn conversation_does_not_get_skills_hidden_from_it() {
     let catalog = catalog("skillfold *", Versions::default(), MismatchPolicy::Warn);
     let loader = Loader::new(LoadOptions::default(), far_future);
     let mut session = SessionState::new(ContextLifetime::History).without(["pdf".into()]);

@@ -21,7 +21,7 @@ fn view(text: &str) -> Value {
 }
 
 #[test]
-fn values_follow_the_core_schema_of_yaml() {
+fn values_follow_the_yaml_core_schema() {
     let view = view(
         "---\nname: a\ndescription: x\nmetadata:\n  text: 1.0.0\n  number: 7\n  hex: 0x10\n  float: 1.5\n  infinite: .inf\n  \
          yes: yes\n  true: true\n  quoted: \"7\"\n  empty:\n  list: [1, a, null]\n---\n",

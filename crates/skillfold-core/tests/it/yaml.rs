@@ -10,7 +10,7 @@ fn with(fields: &str) -> String {
 }
 
 #[test]
-fn alias_is_refused_and_its_text_kept() {
+fn alias_is_refused_and_its_source_kept() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\nx: &anchor [1, 2]\ny: *anchor\nz: *unknown\n---\n"), @r#"
     a: "b"
       other = {x: Text("&anchor [1, 2]"), y: Text("*anchor"), z: Text("*unknown")}
@@ -24,7 +24,7 @@ fn alias_is_refused_and_its_text_kept() {
 }
 
 #[test]
-fn alias_bomb_is_refused_at_once() {
+fn alias_bomb_is_refused_immediately() {
     let mut text = "---\nname: a\ndescription: b\nl0: &l0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let below = format!("*l{}, ", level - 1).repeat(9);
@@ -41,7 +41,7 @@ fn alias_bomb_is_refused_at_once() {
 }
 
 #[test]
-fn tag_is_refused_and_its_text_kept() {
+fn tag_is_refused_and_its_source_kept() {
     insta::assert_snapshot!(check("---\nname: a\ndescription: !!python/object:os.system rm\nx: !local y\n---\n"), @r#"
     a: "!!python/object:os.system rm"
       other = {x: Text("!local y")}
@@ -97,7 +97,7 @@ fn nesting_over_the_limit_is_kept_as_text() {
 }
 
 #[test]
-fn fields_over_the_limit_are_left_out_with_a_word() {
+fn fields_over_the_limit_are_dropped_and_reported() {
     let many: String = (0..600).map(|number| format!("f{number}: x\n")).collect();
     let text = format!("---\nname: a\ndescription: b\n{many}---\n");
     insta::assert_snapshot!(findings(&text), @"
@@ -107,7 +107,7 @@ fn fields_over_the_limit_are_left_out_with_a_word() {
 }
 
 #[test]
-fn key_that_is_no_text_is_refused() {
+fn non_string_key_is_refused() {
     insta::assert_snapshot!(with("? [a, b]\n: c"), @"
     4:3-4:3 error[SF019]: A list or mapping where a field's name is expected
     4:1-4:9 error[SF113]: Line `? [a, b]` belongs to no field
@@ -120,7 +120,7 @@ fn key_that_is_no_text_is_refused() {
 }
 
 #[test]
-fn frontmatter_that_is_no_mapping_is_refused_with_its_place() {
+fn frontmatter_that_is_not_a_mapping_is_refused_with_its_position() {
     insta::assert_snapshot!(check("---\n- a\n- b\n---\n"), @"
     refused
     2:3-3:4 error[SF005]: Frontmatter is not a mapping of fields
@@ -145,7 +145,7 @@ fn frontmatter_that_is_no_mapping_is_refused_with_its_place() {
 }
 
 #[test]
-fn every_scalar_style_gives_the_text_that_yaml_means() {
+fn every_scalar_style_has_its_yaml_value() {
     insta::assert_snapshot!(
         check("---\nname: 'a'\ndescription: >-\n  folded\n  text\n\n  second paragraph\nlicense: |\n  one\n  two\nmodel: \"tab\\there\"\nversion: 1.10\ncompatibility: plain\n  goes on\n---\n"),
         @r#"
@@ -170,7 +170,7 @@ fn both_readers_agree_on_the_same_limits() {
 }
 
 #[test]
-fn blocks_on_which_the_line_reader_was_wrong_stay_right() {
+fn line_reader_regressions_stay_fixed() {
     let blocks = [
         // A carriage return ends the line for the parser, and with it the value that seemed to have a second colon.
         "a: it''s''\rb: \"x\":\n at \" y\"\n",

@@ -6,7 +6,7 @@ use skillfold_hook::{AnswerClaim, HookClient};
 use crate::support::User;
 
 #[test]
-fn instructions_are_given_once_and_to_each_conversation_and_agent() {
+fn instructions_are_given_once_per_conversation_and_agent() {
     let mut user = User::new();
     assert!(
         user.prompt("a", "Say bonjour to Alice")
@@ -26,7 +26,7 @@ fn instructions_are_given_once_and_to_each_conversation_and_agent() {
 }
 
 #[test]
-fn copilot_names_no_event_and_calls_the_hooks_of_others_too() {
+fn copilot_events_without_a_name_are_recognised_and_answered_once() {
     let mut user = User::new().variable("COPILOT_CLI");
     let event = |prompt: &str| json!({ "sessionId": "a", "timestamp": 1, "cwd": "/", "prompt": prompt, "transformedPrompt": format!("<now>\n\n{prompt}") });
     let answer = user
@@ -50,7 +50,7 @@ fn copilot_names_no_event_and_calls_the_hooks_of_others_too() {
 }
 
 #[test]
-fn agent_of_codex_is_a_thread_that_is_told_before_a_compaction_only() {
+fn codex_agent_gets_instructions_again_after_pre_compact() {
     let mut user = User::new();
     let event = |name: &str| json!({ "hook_event_name": name, "session_id": "a", "agent_id": "t", "turn_id": "1", "model": "m", "prompt": "Say bonjour" });
     let first = user.send(HookClient::Codex, &event("UserPromptSubmit"));
@@ -65,7 +65,7 @@ fn agent_of_codex_is_a_thread_that_is_told_before_a_compaction_only() {
 }
 
 #[test]
-fn instructions_that_changed_are_given_again() {
+fn changed_instructions_are_given_again() {
     let mut user = User::new();
     assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
     user.write(
@@ -76,7 +76,7 @@ fn instructions_that_changed_are_given_again() {
 }
 
 #[test]
-fn instructions_come_again_after_a_compaction_and_nothing_else_does() {
+fn only_instructions_are_given_again_after_a_compaction() {
     let mut user = User::new();
     user.prompt("a", "Say bonjour");
     let compacted =
@@ -98,7 +98,7 @@ fn instructions_come_again_after_a_compaction_and_nothing_else_does() {
 }
 
 #[test]
-fn client_that_only_says_that_it_will_compact_gets_them_with_the_next_prompt() {
+fn pre_compact_event_gives_instructions_again_with_the_next_prompt() {
     let mut user = User::new();
     let prompt = |prompt: &str| json!({ "hook_event_name": "BeforeAgent", "session_id": "a", "prompt": prompt });
     let first = user
@@ -116,7 +116,7 @@ fn client_that_only_says_that_it_will_compact_gets_them_with_the_next_prompt() {
 }
 
 #[test]
-fn clock_that_goes_back_loses_nothing() {
+fn clock_going_backwards_loses_nothing() {
     let mut user = User::new();
     assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
     user.set_clock_back();
@@ -126,7 +126,7 @@ fn clock_that_goes_back_loses_nothing() {
 }
 
 #[test]
-fn prompt_that_two_hooks_hear_is_answered_once() {
+fn prompt_received_by_two_hooks_is_answered_once() {
     let mut user = User::new();
     let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "Say bonjour" });
     let first = user.send(HookClient::Cursor, &event);
@@ -135,7 +135,7 @@ fn prompt_that_two_hooks_hear_is_answered_once() {
 }
 
 #[test]
-fn answer_that_comes_too_late_is_not_recorded_as_given() {
+fn late_answer_is_not_recorded_as_given() {
     let mut user = User::new();
     let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "Say bonjour" });
     let late = AnswerClaim::default();
@@ -149,7 +149,7 @@ fn answer_that_comes_too_late_is_not_recorded_as_given() {
 }
 
 #[test]
-fn skill_that_the_client_loads_itself_is_named_once() {
+fn skill_loaded_by_the_client_itself_is_named_once() {
     let mut user = User::new();
     let request = "Use the pdf-forms skill to fill in the tax form";
     let text = user.prompt("a", request);
@@ -172,7 +172,7 @@ fn skill_that_the_client_loads_itself_is_named_once() {
 }
 
 #[test]
-fn instructions_that_are_longer_than_the_client_keeps_are_named() {
+fn instructions_over_the_client_limit_are_only_named() {
     let mut user = User::new();
     let text = user.prompt("a", "Please do the large thing");
     // How many tokens depends on where the folder is.
@@ -185,7 +185,7 @@ fn instructions_that_are_longer_than_the_client_keeps_are_named() {
 }
 
 #[test]
-fn hook_only_names_skills_if_it_is_set_to() {
+fn hook_only_names_skills_if_configured() {
     let mut user = User::new().set("hook", "suggest");
     let text = user.prompt("a", "Say bonjour to Alice");
     insta::assert_snapshot!(text, @"
@@ -198,7 +198,7 @@ fn hook_only_names_skills_if_it_is_set_to() {
 }
 
 #[test]
-fn conversation_that_cannot_be_remembered_gets_lines_only() {
+fn conversation_without_saved_state_gets_lines_only() {
     let mut user = User::new();
     let unnamed = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "Say bonjour" });
     let first = user.claude(&unnamed);
@@ -236,7 +236,7 @@ fn damaged_state_is_replaced() {
 }
 
 #[test]
-fn state_has_no_text_of_the_conversation() {
+fn saved_state_contains_no_conversation_text() {
     let mut user = User::new();
     user.prompt("the-id-of-a-session", "Say bonjour to somebody secret");
     user.prompt("the-id-of-a-session", "The password is hunter2");
@@ -255,7 +255,7 @@ fn state_has_no_text_of_the_conversation() {
 }
 
 #[test]
-fn two_hooks_at_once_lose_nothing() {
+fn concurrent_hooks_lose_nothing() {
     let user = &User::new();
     let prompts = [
         "Say bonjour",
@@ -285,7 +285,7 @@ fn two_hooks_at_once_lose_nothing() {
 }
 
 #[test]
-fn trigger_that_is_a_common_word_gives_no_instructions() {
+fn common_word_trigger_gives_no_instructions() {
     let mut user = User::new();
     user.write(
         ".skillfold/skills/pandas-pro/SKILL.md",

@@ -80,7 +80,7 @@ fn prompts() -> Vec<(HookClient, Vec<&'static str>, Value)> {
 }
 
 #[test]
-fn each_client_gets_the_form_that_it_reads() {
+fn each_client_gets_its_own_answer_format() {
     let mut shown = String::new();
     for (client, _, event) in prompts() {
         let answer = User::new().send(client, &event).unwrap();
@@ -109,7 +109,7 @@ fn clients_are_recognised_by_fields_and_variables() {
 }
 
 #[test]
-fn prompts_that_nobody_typed_are_not_answered() {
+fn synthetic_prompts_are_not_answered() {
     let send = |client, event: Value| User::new().send(client, &event);
     let event = |extra: Value| {
         let mut event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "1", "prompt": "Say bonjour" });

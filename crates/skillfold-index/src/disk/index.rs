@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn index_that_cannot_be_read_just_now_is_not_deleted() {
+    fn temporarily_unreadable_index_is_not_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index");
         let index = DiskIndex::open(&path, "1");

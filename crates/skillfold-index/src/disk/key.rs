@@ -44,7 +44,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_key_is_its_two_halves(bytes: [u8; 16]) {
+        fn key_round_trips_through_its_two_halves(bytes: [u8; 16]) {
             let key = DocumentKey::new(bytes);
             let (high, low) = key.halves();
             proptest::prop_assert_eq!(DocumentKey::from_halves(high, low), key);

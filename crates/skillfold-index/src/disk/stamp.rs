@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn stamp_of_today_is_read_and_one_of_the_next_format_is_of_another_version() {
+    fn current_stamp_is_read_and_a_newer_format_is_another_version() {
         let today = include_str!("../../tests/formats/search-stamp.txt").trim_end();
         assert_eq!(read("2", today), Ok(statistics()));
         assert!(today.starts_with(FORMAT) && FORMAT.ends_with(&format!("-{SEARCH_FORMAT}")));

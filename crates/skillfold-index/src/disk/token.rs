@@ -142,7 +142,7 @@ mod tests {
         }
 
         #[test]
-        fn any_two_terms_have_two_tokens(first: u32, second: u32) {
+        fn distinct_terms_have_distinct_tokens(first: u32, second: u32) {
             let tokens = [first, second].map(|number| token(Term::new(number)));
             proptest::prop_assert_eq!(tokens[0] == tokens[1], first == second);
         }

@@ -98,7 +98,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn an_index_finds_what_was_put_in_and_so_does_the_next_process() {
+fn index_finds_its_documents_in_this_and_the_next_process() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("caches/search");
     let index = DiskIndex::open(&folder, "1");
@@ -120,7 +120,7 @@ fn an_index_finds_what_was_put_in_and_so_does_the_next_process() {
 }
 
 #[test]
-fn a_change_reads_and_writes_only_what_changed() {
+fn sync_reads_and_writes_only_changed_documents() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     let mut skills = many(500);
@@ -153,7 +153,7 @@ fn a_change_reads_and_writes_only_what_changed() {
 }
 
 #[test]
-fn many_changes_leave_the_index_that_is_made_at_once() {
+fn incremental_index_equals_a_fresh_one() {
     let root = tempfile::tempdir().unwrap();
     let changed = DiskIndex::open(root.path().join("changed"), "1");
     let made = DiskIndex::open(root.path().join("made"), "1");
@@ -189,7 +189,7 @@ fn many_changes_leave_the_index_that_is_made_at_once() {
 }
 
 #[test]
-fn what_did_not_change_is_not_written() {
+fn sync_without_changes_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     sync(&index, &office());
@@ -200,7 +200,7 @@ fn what_did_not_change_is_not_written() {
 }
 
 #[test]
-fn segments_and_files_do_not_pile_up() {
+fn segments_and_files_do_not_accumulate() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     let mut skills = many(40);
@@ -219,7 +219,7 @@ fn segments_and_files_do_not_pile_up() {
 }
 
 #[test]
-fn a_key_that_is_given_twice_counts_once() {
+fn duplicate_key_is_indexed_once() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     let twice = [office(), office()].concat();
@@ -229,7 +229,7 @@ fn a_key_that_is_given_twice_counts_once() {
 }
 
 #[test]
-fn a_document_that_cannot_be_made_is_reported_and_tried_again() {
+fn failed_document_is_reported_and_retried() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     let skills = office();
@@ -242,7 +242,7 @@ fn a_document_that_cannot_be_made_is_reported_and_tried_again() {
 }
 
 #[test]
-fn everything_can_go_and_come_back() {
+fn all_documents_can_be_removed_and_added_again() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     sync(&index, &office());
@@ -253,7 +253,7 @@ fn everything_can_go_and_come_back() {
 }
 
 #[test]
-fn those_that_may_not_be_seen_make_room_for_others() {
+fn filtered_documents_make_room_for_others() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     // Many that answer better, and few that may be seen.
@@ -278,7 +278,7 @@ fn those_that_may_not_be_seen_make_room_for_others() {
 }
 
 #[test]
-fn a_panic_of_the_caller_stays_one() {
+fn panic_in_the_caller_propagates() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     sync(&index, &office());
@@ -293,7 +293,7 @@ fn a_panic_of_the_caller_stays_one() {
 }
 
 #[test]
-fn any_key_is_kept_as_it_is() {
+fn any_key_is_kept_verbatim() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
     let mut keys: Vec<DocumentKey> = [0, 1, 10, 0x7f, 0x80, 0xff]
@@ -327,7 +327,7 @@ fn any_key_is_kept_as_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_others_can_write_to_is_not_used() {
+fn folder_writable_by_others_is_not_used() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -355,7 +355,7 @@ fn used(folder: &Path, days: &[u64]) {
 }
 
 #[test]
-fn indexes_that_nobody_used_for_long_are_deleted_and_no_others() {
+fn only_long_unused_indexes_are_deleted() {
     let root = tempfile::tempdir().unwrap();
     used(root.path(), &[1, 29, 31, 400]);
     fs::write(root.path().join("note"), "mine").unwrap();
@@ -373,7 +373,7 @@ fn indexes_that_nobody_used_for_long_are_deleted_and_no_others() {
 }
 
 #[test]
-fn indexes_are_few_however_many_projects_there_are() {
+fn number_of_indexes_is_bounded() {
     let root = tempfile::tempdir().unwrap();
     let days: Vec<u64> = (1..=20).collect();
     used(root.path(), &days);

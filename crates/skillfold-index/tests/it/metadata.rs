@@ -23,7 +23,7 @@ fn cache(folder: &Path) -> BlobCache {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn cache_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     assert_eq!(read(&cache), Ok(None));
@@ -34,7 +34,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn file_of_today_is_read_and_one_of_the_next_format_is_left_alone() {
+fn current_file_is_read_and_a_newer_format_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/skills", "mark", b"").unwrap();
@@ -54,7 +54,7 @@ fn file_of_today_is_read_and_one_of_the_next_format_is_left_alone() {
 }
 
 #[test]
-fn another_root_and_another_way_of_reading_have_files_of_their_own() {
+fn roots_and_read_options_have_separate_files() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     let all = [("/a", "m"), ("/b", "m"), ("/a", "n"), ("m", "/a")];
@@ -71,7 +71,7 @@ fn another_root_and_another_way_of_reading_have_files_of_their_own() {
 
 #[cfg(unix)]
 #[test]
-fn only_the_person_can_read_what_is_kept() {
+fn cache_is_readable_only_by_the_user() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn only_the_person_can_read_what_is_kept() {
 
 #[cfg(unix)]
 #[test]
-fn what_others_can_write_to_is_not_used() {
+fn cache_writable_by_others_is_not_used() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -104,7 +104,7 @@ fn what_others_can_write_to_is_not_used() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_the_place_of_a_file_is_not_followed() {
+fn link_in_place_of_a_cache_file_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/skills", "mark", b"text").unwrap();
@@ -119,7 +119,7 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_is_no_cache() {
+fn folder_in_place_of_a_cache_file_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/other", "mark", b"text").unwrap();
@@ -128,7 +128,7 @@ fn a_folder_in_the_place_of_a_file_is_no_cache() {
 }
 
 #[test]
-fn files_of_few_roots_are_kept() {
+fn number_of_cached_roots_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     for number in 0..40 {
@@ -139,7 +139,7 @@ fn files_of_few_roots_are_kept() {
 }
 
 #[test]
-fn writers_and_readers_at_once_see_whole_files() {
+fn concurrent_writers_and_readers_see_whole_files() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/skills", "mark", &[0; 10_000]).unwrap();
@@ -164,7 +164,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_file_that_was_changed_is_not_used(
+    fn modified_cache_file_is_not_used(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
         at: prop::sample::Index,
         bit in 0_u32..8,
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_of_anything_is_not_used(file in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_cache_file_is_not_used(file in prop::collection::vec(any::<u8>(), 0..300)) {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         cache.write("/skills", "mark", b"").unwrap();

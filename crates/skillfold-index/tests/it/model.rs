@@ -125,7 +125,7 @@ fn check_real(model: Arc<dyn Embedder>) {
 }
 
 #[test]
-fn what_means_the_same_is_found_without_a_shared_word() {
+fn synonyms_are_found_without_a_shared_word() {
     let folder = small();
     let model = Arc::new(StaticModel::open(folder.path()).unwrap());
     let [by_words, by_meaning] = found(model, &catalog(), "automobile");
@@ -134,7 +134,7 @@ fn what_means_the_same_is_found_without_a_shared_word() {
 }
 
 #[test]
-fn a_skill_that_is_named_stays_first_whatever_is_close_in_meaning() {
+fn named_skill_stays_first_whatever_is_semantically_close() {
     let folder = small();
     let model = Arc::new(StaticModel::open(folder.path()).unwrap());
     let [_, by_meaning] = found(model, &catalog(), "kitchen automobile car");
@@ -146,12 +146,12 @@ fn a_skill_that_is_named_stays_first_whatever_is_close_in_meaning() {
 
 #[test]
 #[ignore = "needs a model"]
-fn a_real_static_model_finds_by_meaning() {
+fn real_static_model_finds_by_meaning() {
     check_real(Arc::new(StaticModel::open(&real("static")).unwrap()));
 }
 
 #[test]
-fn a_missing_file_of_a_model_is_named() {
+fn missing_model_file_is_named() {
     let folder = small();
     fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     insta::assert_snapshot!(refusal(folder.path()), @"Could not use the model file `FOLDER/tokenizer.json`: there is no such file");
@@ -163,7 +163,7 @@ fn a_missing_file_of_a_model_is_named() {
 }
 
 #[test]
-fn a_broken_file_of_a_model_is_named() {
+fn broken_model_file_is_named() {
     insta::assert_snapshot!(refusal_of("config.json", "{"), @"Could not use the model file `FOLDER/config.json`: failed to parse config.json: EOF while parsing an object at line 1 column 1");
     insta::assert_snapshot!(refusal_of("tokenizer.json", "{}"), @"Could not use the model file `FOLDER/tokenizer.json`: failed to load tokenizer: Model missing. at line 1 column 2");
     insta::assert_snapshot!(refusal_of("tokenizer.json", "\u{1b}[31m"), @"Could not use the model file `FOLDER/tokenizer.json`: failed to load tokenizer: expected value at line 1 column 1");
@@ -174,7 +174,7 @@ fn a_broken_file_of_a_model_is_named() {
 }
 
 #[test]
-fn a_model_file_above_its_limit_is_not_read() {
+fn oversized_model_file_is_not_read() {
     let folder = small();
     let file = fs::File::create(folder.path().join("config.json")).unwrap();
     file.set_len(1024 * 1024 + 1).unwrap();
@@ -182,7 +182,7 @@ fn a_model_file_above_its_limit_is_not_read() {
 }
 
 #[test]
-fn a_table_with_too_few_rows_or_no_numbers_is_an_error_and_no_panic() {
+fn invalid_embedding_table_is_an_error_not_a_panic() {
     for rows in [
         &[[1.0; 3]; 2][..],
         &[[f32::NAN; 3]; 9],
@@ -199,7 +199,7 @@ fn a_table_with_too_few_rows_or_no_numbers_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_model_is_named_by_the_content_of_its_files() {
+fn model_id_depends_on_the_content_of_its_files() {
     let (folder, same) = (small(), small());
     let id = |folder: &tempfile::TempDir| StaticModel::open(folder.path()).unwrap().id().to_owned();
     let before = id(&folder);
@@ -227,7 +227,7 @@ fn a_model_is_named_by_the_content_of_its_files() {
 }
 
 #[test]
-fn what_a_skill_means_is_written_down_with_it() {
+fn embedding_is_stored_with_its_document() {
     let folder = small();
     let model = StaticModel::open(folder.path()).unwrap();
     let vectors = model.embed_documents(&["repairs a car", "a soup"]).unwrap();

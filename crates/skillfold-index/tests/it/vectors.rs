@@ -41,7 +41,7 @@ impl Embedder for Letters {
 }
 
 #[test]
-fn text_that_is_known_is_not_given_to_the_model_again() {
+fn known_text_is_not_embedded_again() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("vectors");
     let model = Letters::new("letters-1");
@@ -74,7 +74,7 @@ fn text_that_is_known_is_not_given_to_the_model_again() {
 }
 
 #[test]
-fn request_alone_is_not_remembered_and_what_went_is_forgotten() {
+fn requests_are_not_stored_and_removed_texts_are_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("vectors");
     let model = Letters::new("letters-1");
@@ -93,7 +93,7 @@ fn request_alone_is_not_remembered_and_what_went_is_forgotten() {
 }
 
 #[test]
-fn damaged_file_is_said_and_made_again() {
+fn damaged_file_is_reported_and_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("vectors");
     let model = Letters::new("letters-1");

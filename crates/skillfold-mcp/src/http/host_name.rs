@@ -67,7 +67,7 @@ mod tests {
     use super::HostName;
 
     #[test]
-    fn host_is_a_name_or_an_address_with_a_port_and_nothing_else() {
+    fn host_header_is_a_name_or_address_with_an_optional_port() {
         for text in ["localhost", "127.0.0.1:7700", "[::1]", "[::1]:80", "A-b.c"] {
             assert!(HostName::parse(text).is_some(), "{text}");
         }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn allowed_host_means_every_port_unless_it_names_one() {
+    fn allowed_host_covers_every_port_unless_it_names_one() {
         let allows = |allowed: &str, called: &str| {
             let called = HostName::parse(called).unwrap();
             HostName::parse_allowed(allowed).unwrap().allows(&called)

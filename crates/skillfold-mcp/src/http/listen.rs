@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_that_takes_nothing_is_left() {
+    async fn client_that_reads_nothing_is_disconnected() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stream, client) = tokio::join!(accept(&listener), TcpStream::connect(address));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_that_takes_a_little_now_and_then_is_left_too() {
+    async fn client_that_reads_too_slowly_is_disconnected() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let socket = TcpSocket::new_v4().unwrap();
         // With a small buffer the system reports every small read.

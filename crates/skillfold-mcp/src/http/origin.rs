@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_origin_is_not_taken() {
+    fn invalid_origin_is_rejected() {
         for text in [
             "*",
             "null",

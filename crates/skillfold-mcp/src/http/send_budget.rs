@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn turn_lasts_until_the_file_is_read_and_its_answer_is_counted() {
+    async fn read_permit_is_held_until_the_answer_is_in_the_send_budget() {
         let (permits, budget) = (Arc::new(Semaphore::new(1)), SendBudget::new(1));
         let reader = ReadPermit::acquire(&permits).await.unwrap();
         let mut stream = budget

@@ -58,7 +58,7 @@ mod tests {
     use super::Token;
 
     #[test]
-    fn token_is_shown_as_a_bearer_and_in_no_other_way() {
+    fn token_is_accepted_only_as_a_bearer() {
         let token = Token::new("0123456789abcdef").unwrap();
         for (header, is_shown) in [
             ("Bearer 0123456789abcdef", true),

@@ -43,7 +43,7 @@ mod tests {
     use super::page;
 
     #[test]
-    fn pages_hold_every_item_once_whatever_goes_away_in_between() {
+    fn pages_return_every_item_once_despite_removals() {
         let all: Vec<String> = (0..120).map(|number| format!("{number:03}")).collect();
         let key = |item: &&String| item.as_str().to_owned();
         let (mut seen, mut cursor) = (Vec::new(), None);

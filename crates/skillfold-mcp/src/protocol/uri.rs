@@ -71,7 +71,7 @@ mod tests {
     use super::{SkillUri, build, parse};
 
     #[test]
-    fn every_path_comes_back_from_its_uri() {
+    fn every_path_round_trips_through_its_uri() {
         for path in ["", "SKILL.md", "a b/c%20.md", "größe/#1?.txt", "x/y/z"] {
             let uri = build("pdf", path);
             let (name, path) = ("pdf".to_owned(), path.to_owned());
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn uri_that_is_written_otherwise_leads_nowhere() {
+    fn non_canonical_uri_resolves_to_nothing() {
         for uri in [
             "",
             "skill://",

@@ -106,7 +106,7 @@ fn resident() -> u64 {
 }
 
 #[test]
-fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing() {
+fn sessions_of_disconnected_clients_end_and_free_their_memory() {
     let long = sessions();
     let (count, rounds, between) = match long {
         Some(count) => (count, 3, Duration::from_secs(1)),
@@ -155,7 +155,7 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
 }
 
 #[test]
-fn long_introductions_are_not_kept_and_ended_sessions_leave_nothing_behind() {
+fn long_client_info_is_not_kept_and_ended_sessions_are_freed() {
     const COUNT: isize = 64;
     let long = "x".repeat(800_000);
     let crowd = || {
@@ -200,7 +200,7 @@ fn long_introductions_are_not_kept_and_ended_sessions_leave_nothing_behind() {
 }
 
 #[test]
-fn tool_call_that_takes_too_long_is_ended_and_not_asked_for_again() {
+fn slow_tool_call_times_out_without_retry_after() {
     let tree = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";
     let source = ObservedSource::new(tree, || thread::sleep(Duration::from_secs(1)));
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
@@ -217,7 +217,7 @@ fn tool_call_that_takes_too_long_is_ended_and_not_asked_for_again() {
 }
 
 #[test]
-fn clients_without_a_token_take_no_room_from_others() {
+fn clients_without_a_token_take_no_capacity_from_others() {
     let mut limits = HttpLimits::default();
     (limits.connections, limits.unadmitted_connections) = (4, 8);
     let address = serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits);
@@ -246,7 +246,7 @@ fn clients_without_a_token_take_no_room_from_others() {
 }
 
 #[test]
-fn connection_that_asks_nothing_it_may_ask_is_closed_soon() {
+fn connection_without_an_authorized_request_is_closed_soon() {
     let mut limits = HttpLimits::default();
     limits.admission_timeout = Duration::from_millis(200);
     let address = serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits);
@@ -280,7 +280,7 @@ fn ask_for_the_file(address: SocketAddr) -> (TcpStream, String) {
 }
 
 #[test]
-fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
+fn answers_to_clients_that_do_not_read_are_bounded_and_time_out() {
     let mut limits = HttpLimits::default();
     limits.response_bytes = 5 * FILE / 2;
     limits.write_timeout = Duration::from_secs(6);
@@ -318,7 +318,7 @@ fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
 const READ: &str = r#"{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"skill://long/long.txt"}}"#;
 
 #[test]
-fn sessions_too_read_two_whole_files_at_once() {
+fn sessions_also_read_at_most_two_large_files_at_once() {
     let most = Arc::new(AtomicUsize::new(0));
     let tree =
         "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n//- long/long.txt\nText\n";
@@ -356,7 +356,7 @@ fn sessions_too_read_two_whole_files_at_once() {
 }
 
 #[test]
-fn answers_in_sessions_have_the_same_bound() {
+fn session_answers_have_the_same_limit() {
     let mut limits = HttpLimits::default();
     limits.response_bytes = 5 * FILE / 2;
     let skill = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";

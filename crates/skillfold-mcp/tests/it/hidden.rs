@@ -112,7 +112,7 @@ async fn answers_to(more: &str, options: Options, (name, version): (&str, &str))
 }
 
 #[tokio::test]
-async fn no_request_tells_a_hidden_skill_from_one_that_is_not_there() {
+async fn requests_cannot_distinguish_hidden_skills_from_missing_ones() {
     let without = answers("").await;
     assert!(without.iter().any(|answer| answer.contains("Watch birds")));
     for (why, tree) in hidden_skills() {
@@ -132,7 +132,7 @@ async fn no_request_tells_a_hidden_skill_from_one_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn skill_that_only_people_may_start_is_a_prompt_and_nothing_else() {
+async fn user_only_skill_is_a_prompt_and_nothing_else() {
     let (_, tree) = hidden_skills().swap_remove(0);
     let with = answers(&tree).await;
     for ((reader, method, params), answer) in requests().iter().zip(&with[1..]) {
@@ -153,7 +153,7 @@ fn canonical(name: &Value) -> String {
 }
 
 #[tokio::test]
-async fn agent_that_sees_what_it_uses_gets_no_byte_of_another_skill() {
+async fn agent_limited_to_its_own_skills_gets_no_byte_of_another() {
     const AGENT: &str = "
         //- person/.config/skillfold/config.toml
         [agents.clerk]
@@ -184,7 +184,7 @@ async fn agent_that_sees_what_it_uses_gets_no_byte_of_another_skill() {
 }
 
 #[tokio::test]
-async fn client_gets_no_byte_of_a_skill_that_needs_another_version_of_it() {
+async fn client_gets_no_byte_of_a_skill_for_another_client_version() {
     let (_, tree) = hidden_skills().swap_remove(0);
     let needing = |engines: &str| tree.replace("disable-model-invocation: true", engines);
     let needing = needing("engines: { tester: '>=2.0' }");

@@ -287,7 +287,7 @@ fn framing() -> Vec<Hostile> {
 }
 
 #[test]
-fn every_hostile_request_is_refused_and_the_server_lives_on() {
+fn every_hostile_request_is_refused_and_the_server_stays_up() {
     let address = server();
     let all = [
         hosts_and_origins(),
@@ -318,7 +318,7 @@ fn every_hostile_request_is_refused_and_the_server_lives_on() {
 }
 
 #[test]
-fn headers_that_come_never_are_not_waited_for() {
+fn missing_headers_time_out() {
     let address = server();
     for start in [
         "",

@@ -64,7 +64,7 @@ pub(crate) const FORM: [&str; 2] = [
 ];
 
 #[test]
-fn only_who_shows_the_token_to_the_right_host_is_let_in() {
+fn request_needs_the_token_and_an_allowed_host() {
     let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let (token, other) = (
         format!("Authorization: Bearer {TOKEN}"),
@@ -94,7 +94,7 @@ fn only_who_shows_the_token_to_the_right_host_is_let_in() {
 }
 
 #[test]
-fn health_needs_no_token_and_says_nothing_else() {
+fn health_check_needs_no_token_and_reveals_nothing() {
     let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let mut stream = TcpStream::connect(address).unwrap();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -115,7 +115,7 @@ pub(crate) fn ask(address: SocketAddr, request: &str) -> String {
 }
 
 #[test]
-fn numbers_are_for_who_shows_the_token() {
+fn metrics_require_the_token() {
     let address = serve(HttpAccess::Token(Token::new(TOKEN).unwrap()));
     let (host, token) = (
         format!("Host: {address}"),
@@ -144,7 +144,7 @@ fn numbers_are_for_who_shows_the_token() {
 }
 
 #[test]
-fn requests_are_counted_by_method_and_tool_and_outcome() {
+fn requests_are_counted_by_method_tool_and_outcome() {
     let address = serve(HttpAccess::Open);
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
     let call = |tool: &str, arguments: &str| {
@@ -185,7 +185,7 @@ fn requests_are_counted_by_method_and_tool_and_outcome() {
 }
 
 #[test]
-fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
+fn full_server_answers_retry_after_and_accepts_again_when_a_session_ends() {
     let mut limits = HttpLimits::default();
     limits.sessions = 2;
     limits.session_idle_timeout = std::time::Duration::from_millis(500);
@@ -227,7 +227,7 @@ fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
 }
 
 #[test]
-fn connection_for_which_there_is_no_room_is_told_so() {
+fn connection_over_the_limit_gets_an_error() {
     let mut limits = HttpLimits::default();
     limits.connections = 1;
     let address = serve_within(HttpAccess::Open, limits);
@@ -246,7 +246,7 @@ fn connection_for_which_there_is_no_room_is_told_so() {
 }
 
 #[test]
-fn without_a_token_only_the_loopback_is_served() {
+fn without_a_token_only_loopback_is_served() {
     let address = serve(HttpAccess::Open);
     let host = format!("Host: {address}");
     let headers: Vec<_> = [&*host].into_iter().chain(FORM).collect();
@@ -257,7 +257,7 @@ fn without_a_token_only_the_loopback_is_served() {
 }
 
 #[test]
-fn session_that_is_not_there_or_was_ended_answers_nothing() {
+fn unknown_or_ended_session_is_refused() {
     let address = serve(HttpAccess::Open);
     let host = format!("Host: {address}");
     let version = "MCP-Protocol-Version: 2025-11-25";
@@ -304,7 +304,7 @@ fn host(routes: impl FnOnce(SocketAddr) -> axum::Router + Send + 'static) -> Soc
 }
 
 #[test]
-fn routes_work_beside_those_of_a_host_with_all_checks() {
+fn routes_mounted_in_a_host_router_keep_all_checks() {
     let address = host(|address| {
         let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
         let server = Server::new(skills(tree, &[]), Options::default());

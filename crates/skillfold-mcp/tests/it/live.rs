@@ -24,7 +24,7 @@ const OWN: &str = "
 ";
 
 #[tokio::test]
-async fn skills_of_a_project_that_is_not_trusted_are_nowhere() {
+async fn skills_of_an_untrusted_project_appear_nowhere() {
     let project = folder(OWN);
     let skills = |trust: &str| {
         let host = Host::new(Environment::new(project.path()));
@@ -58,7 +58,7 @@ async fn skills_of_a_project_that_is_not_trusted_are_nowhere() {
 }
 
 #[tokio::test]
-async fn each_request_sees_the_snapshot_of_its_time() {
+async fn each_request_sees_the_current_snapshot() {
     let project = folder(OWN);
     let host = Host::new(Environment::new(project.path())).set("trust_project", "true");
     let skills = host.discover().unwrap().skills;
@@ -84,7 +84,7 @@ async fn each_request_sees_the_snapshot_of_its_time() {
 }
 
 #[test]
-fn request_that_had_to_wait_sees_the_snapshot_after_the_wait() {
+fn queued_request_sees_the_snapshot_after_the_wait() {
     for (tool, arguments) in [
         ("load_skill", json!({ "skill_id": "own" })),
         (
@@ -136,7 +136,7 @@ impl ClientHandler for Ear {
 }
 
 #[tokio::test]
-async fn client_with_a_handshake_is_told_of_each_change() {
+async fn initialized_client_is_notified_of_each_change() {
     let server = Server::new(crate::client::skills("", &[]), Options::default());
     let (here, there) = tokio::io::duplex(64 * 1024);
     let serving = server.clone();
@@ -160,7 +160,7 @@ async fn client_with_a_handshake_is_told_of_each_change() {
 }
 
 #[tokio::test]
-async fn client_that_says_twice_that_it_is_ready_is_told_of_a_change_once() {
+async fn client_that_sends_initialized_twice_is_notified_once() {
     let server = Server::new(crate::client::skills("", &[]), Options::default());
     let (here, there) = tokio::io::duplex(64 * 1024);
     let serving = server.clone();

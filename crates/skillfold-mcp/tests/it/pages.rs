@@ -56,7 +56,7 @@ fn initialize(address: SocketAddr, headers: &str) -> String {
 }
 
 #[test]
-fn browser_is_told_what_a_page_of_an_allowed_origin_may_do() {
+fn cors_preflight_allows_an_allowed_origin() {
     let address = server(options());
     insta::assert_snapshot!(preflight(address, APP, ""), @"
     HTTP/1.1 204 No Content
@@ -88,7 +88,7 @@ fn browser_is_told_what_a_page_of_an_allowed_origin_may_do() {
 }
 
 #[test]
-fn page_of_an_allowed_origin_can_read_why_it_is_refused() {
+fn refusals_have_cors_headers_for_an_allowed_origin() {
     let address = server(options());
     insta::assert_snapshot!(seen(&initialize(address, &format!("Origin: {APP}\r\n"))), @r#"
     HTTP/1.1 401 Unauthorized
@@ -100,7 +100,7 @@ fn page_of_an_allowed_origin_can_read_why_it_is_refused() {
 }
 
 #[test]
-fn page_of_another_origin_is_told_nothing() {
+fn other_origins_get_no_cors_headers() {
     let address = server(options());
     for origin in [
         "https://evil.example",
@@ -125,7 +125,7 @@ fn page_of_another_origin_is_told_nothing() {
 }
 
 #[test]
-fn what_names_no_host_or_no_origin_is_refused_at_the_start() {
+fn invalid_allowed_host_or_origin_is_refused_at_startup() {
     let refused = |change: &dyn Fn(&mut HttpOptions)| {
         let mut options = options();
         change(&mut options);

@@ -32,7 +32,7 @@ const TREE: &str = "
 ";
 
 #[tokio::test]
-async fn each_skill_that_a_person_may_start_is_a_prompt() {
+async fn each_user_invocable_skill_is_a_prompt() {
     let client = Client::new(TREE).await;
     let prompts = client.ask("prompts/list", json!({})).await;
     assert_json_snapshot!(prompts["prompts"], @r#"
@@ -72,7 +72,7 @@ async fn each_skill_that_a_person_may_start_is_a_prompt() {
 }
 
 #[tokio::test]
-async fn arguments_that_a_skill_names_are_those_of_its_prompt() {
+async fn prompt_has_the_arguments_that_the_skill_names() {
     let skills = skills(TREE, &[("arguments", "claude-code")]);
     let client = Client::of(Server::new(skills, Options::default())).await;
     let prompts = client.ask("prompts/list", json!({})).await;
@@ -104,7 +104,7 @@ async fn arguments_that_a_skill_names_are_those_of_its_prompt() {
 }
 
 #[tokio::test]
-async fn prompt_that_is_not_there_names_the_nearest() {
+async fn unknown_prompt_suggests_the_nearest() {
     let client = Client::new(TREE).await;
     let error = client
         .refused("prompts/get", json!({ "name": "relaese" }))
@@ -120,7 +120,7 @@ async fn prompt_that_is_not_there_names_the_nearest() {
 }
 
 #[tokio::test]
-async fn hints_at_a_prompt_name_only_prompts_that_are_listed() {
+async fn prompt_suggestions_contain_only_listed_prompts() {
     let skills = skills(TREE, &[("disable", "compare")]);
     let client = Client::of(Server::new(skills, Options::default())).await;
     for (asked, nearest) in [

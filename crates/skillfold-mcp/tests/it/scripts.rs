@@ -53,7 +53,7 @@ fn text(answer: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_of_a_skill_are_listed_once_it_is_loaded_and_only_in_that_conversation() {
+async fn tools_of_a_loaded_skill_are_listed_only_in_its_conversation() {
     let home = folder(HOME);
     let skills = allowed(&home);
     let connect = |skills: Skills| {
@@ -81,7 +81,7 @@ async fn tools_of_a_skill_are_listed_once_it_is_loaded_and_only_in_that_conversa
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_run_writes_and_how_to_run_are_in_the_structured_answer() {
+async fn structured_answer_has_the_run_output_and_usage() {
     let home = folder(HOME);
     let server = Server::new(allowed(&home), Options::default().structured());
     let client = Client::of(server).await;
@@ -107,7 +107,7 @@ async fn what_a_run_writes_and_how_to_run_are_in_the_structured_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_that_run_scripts_say_that_they_may_destroy_and_reach_out() {
+async fn script_tools_are_annotated_as_destructive_and_open_world() {
     let home = folder(HOME);
     let server = Server::new(allowed(&home), Options::default());
     let client = Client::connect(server, ClientLifecycleMode::Initialize).await;
@@ -135,7 +135,7 @@ async fn tools_that_run_scripts_say_that_they_may_destroy_and_reach_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn client_without_sessions_reaches_the_tools_by_one_that_is_always_there() {
+async fn sessionless_client_calls_skill_tools_through_a_permanent_tool() {
     let home = folder(HOME);
     let client = Client::of(Server::new(allowed(&home), Options::default())).await;
     let loaded = client

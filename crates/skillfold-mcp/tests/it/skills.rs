@@ -51,7 +51,7 @@ const TREE: &str = "
 ";
 
 #[tokio::test]
-async fn entry_has_the_frontmatter_as_it_stands_and_every_file_with_its_digest() {
+async fn entry_has_raw_frontmatter_and_every_file_with_its_digest() {
     let client = Client::new(TREE).await;
     let listed = client.ask("skills/list", json!({})).await;
     assert_json_snapshot!(listed, @r#"
@@ -112,7 +112,7 @@ async fn entry_has_the_frontmatter_as_it_stands_and_every_file_with_its_digest()
 }
 
 #[tokio::test]
-async fn skill_over_16_mib_goes_out_by_no_resource() {
+async fn skill_over_16_mib_is_not_published_as_a_resource() {
     let large = "x".repeat(16 * 1024 * 1024);
     let tree = format!(
         "{}//- pdf/large.txt\n{large}\n",
@@ -141,7 +141,7 @@ async fn skill_over_16_mib_goes_out_by_no_resource() {
 }
 
 #[tokio::test]
-async fn skill_that_another_host_would_read_otherwise_goes_out_by_tools_only() {
+async fn skill_other_hosts_would_read_differently_is_served_by_tools_only() {
     let client = Client::new(TREE).await;
     for name in ["loose", "Upper", "unnamed", "secret"] {
         let uri = format!("skill://{name}/SKILL.md");
@@ -157,7 +157,7 @@ async fn skill_that_another_host_would_read_otherwise_goes_out_by_tools_only() {
 }
 
 #[tokio::test]
-async fn folders_list_what_they_hold_directly() {
+async fn folder_resource_lists_its_direct_children() {
     let client = Client::new(TREE).await;
     let children = async |uri: &str| {
         let params = json!({ "uri": uri });
@@ -212,7 +212,7 @@ async fn folders_list_what_they_hold_directly() {
 }
 
 #[tokio::test]
-async fn what_version_control_keeps_does_not_go_out() {
+async fn version_control_files_are_not_published() {
     let tree = "
         //- pdf/SKILL.md
         ---
@@ -246,7 +246,7 @@ async fn what_version_control_keeps_does_not_go_out() {
 }
 
 #[tokio::test]
-async fn earlier_versions_get_no_words_that_they_do_not_have() {
+async fn older_protocol_versions_get_no_unknown_fields() {
     let server = Server::new(skills(TREE, &[]), Options::default());
     let client = Client::connect(server, ClientLifecycleMode::Initialize).await;
     let listed = client.ask("skills/list", json!({})).await;
@@ -257,7 +257,7 @@ async fn earlier_versions_get_no_words_that_they_do_not_have() {
 }
 
 #[tokio::test]
-async fn pages_hold_fifty_skills_and_every_one_once() {
+async fn pages_have_fifty_skills_and_every_skill_once() {
     let skill = |number| {
         format!("//- s{number:03}/SKILL.md\n---\nname: s{number:03}\ndescription: D\n---\nB\n")
     };

@@ -85,7 +85,7 @@ async fn four_tools_are_listed_and_have_output_schemas_on_request() {
 }
 
 #[tokio::test]
-async fn without_skills_there_are_no_tools_and_nothing_is_said() {
+async fn without_skills_there_are_no_tools_and_no_instructions() {
     let client = Client::new("").await;
     let tools = client.ask("tools/list", json!({})).await;
     assert!(names(&tools).is_empty());
@@ -97,7 +97,7 @@ async fn without_skills_there_are_no_tools_and_nothing_is_said() {
 }
 
 #[tokio::test]
-async fn the_catalog_is_in_the_instructions_within_its_budget() {
+async fn instructions_contain_the_catalog_within_its_budget() {
     let client = Client::new(TREE).await;
     let instructions = client.instructions().unwrap();
     assert!(instructions.contains("- pdf: Fills in"), "{instructions}");
@@ -157,7 +157,7 @@ async fn skills_are_listed_in_pages_and_searched_by_words() {
 }
 
 #[tokio::test]
-async fn list_of_many_skills_is_searched_by_the_index_on_disk() {
+async fn list_of_many_skills_uses_the_disk_index() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("skills");
     let mut tree = many(1_000);
@@ -197,7 +197,7 @@ async fn list_of_many_skills_is_searched_by_the_index_on_disk() {
 }
 
 #[tokio::test]
-async fn a_skill_is_loaded_whole_with_its_arguments_and_its_size() {
+async fn skill_is_loaded_in_full_with_arguments_and_size() {
     let client = Client::new(TREE).await;
     let loaded = client
         .call(
@@ -220,7 +220,7 @@ async fn a_skill_is_loaded_whole_with_its_arguments_and_its_size() {
 }
 
 #[tokio::test]
-async fn read_skill_is_another_name_with_its_own_first_line() {
+async fn read_skill_is_an_alias_with_its_own_first_line() {
     let client = Client::new(TREE).await;
     let loaded = client
         .call("read_skill", json!({ "skill_id": "pdf" }))
@@ -234,7 +234,7 @@ async fn read_skill_is_another_name_with_its_own_first_line() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_loaded_is_an_answer_that_a_model_can_act_on() {
+async fn failed_load_is_an_actionable_answer() {
     let client = structured(TREE).await;
     let missing = client
         .call("load_skill", json!({ "skill_id": "pfd" }))
@@ -281,7 +281,7 @@ async fn what_cannot_be_loaded_is_an_answer_that_a_model_can_act_on() {
 }
 
 #[tokio::test]
-async fn picture_arrives_as_a_picture() {
+async fn image_is_returned_as_an_image() {
     let skill = "---\nname: pdf\ndescription: D\n---\n";
     let source = skillfold::core::MemorySource::new([
         ("pdf/SKILL.md", skill.as_bytes().to_vec()),
@@ -309,7 +309,7 @@ async fn picture_arrives_as_a_picture() {
 }
 
 #[tokio::test]
-async fn tools_have_the_names_that_were_chosen() {
+async fn tool_names_are_configurable() {
     let options = Options::default()
         .tool("load_skill", "use_skill")
         .unwrap()

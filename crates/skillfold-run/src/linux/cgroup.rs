@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test's own files")]
-    fn group_has_no_swap_besides_and_ends_as_one_where_the_kernel_can() {
+    fn cgroup_disables_swap_and_kills_as_a_group_if_supported() {
         let folder = tempfile::tempdir().unwrap();
         let group = folder.path();
         let required = ["pids.max", "memory.max"];

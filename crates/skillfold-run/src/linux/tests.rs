@@ -48,7 +48,7 @@ fn failure() -> String {
 }
 
 #[test]
-fn first_process_that_is_killed_on_the_way_is_no_start() {
+fn init_killed_during_setup_is_a_start_failure() {
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set up the sandbox: its first process was killed");
     let layers = || try_box(&BoxReport::new(|_| None)).0;
@@ -57,7 +57,7 @@ fn first_process_that_is_killed_on_the_way_is_no_start() {
 }
 
 #[test]
-fn limit_that_is_refused_is_not_taken_for_set() {
+fn rejected_limit_is_not_reported_as_set() {
     let why = without(libc::SYS_prlimit64, REFUSE, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set resource limits: Operation not permitted (os error 1)");
 }

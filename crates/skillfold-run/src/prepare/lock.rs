@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_keeps_names_versions_and_hashes_of_both_forms() {
+    fn lock_keeps_names_versions_and_hashes_in_both_formats() {
         let places = r#"{"lockfileVersion": 3, "packages": {"": {"dependencies": {"hidden": "1"}}, "packages/own": {"version": "1"},
             "node_modules/b/node_modules/@s/c": {"version": "2.0.0-rc.1"},
             "node_modules/b": {"version": "1.0.0", "resolved": "http://127.0.0.1:1/b.tgz", "integrity": "sha512-ab+/c==", "dependencies": {"x": "http://127.0.0.1:1/x.tgz"}},
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_with_another_address_or_name_is_refused_or_left_to_npm() {
+    fn lock_with_a_foreign_url_or_name_is_refused_or_left_to_npm() {
         let place = |name: &str, entry: &str| {
             reduced(&format!(
                 r#"{{"packages": {{"node_modules/{name}": {entry}}}}}"#

@@ -37,7 +37,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_start_is_refused_with_a_code_and_a_way_out() {
+fn unstartable_script_is_refused_with_a_code_and_a_hint() {
     let copy = skill(&[
         ("scripts/a.py", ""),
         ("scripts/a.zzz", ""),

@@ -9,7 +9,7 @@ use skillfold_run::{Run, SkillCopy, scripts};
 use crate::skill::{path, skill};
 
 #[test]
-fn what_runs_is_what_was_copied_whatever_happens_to_the_folder() {
+fn run_uses_the_copy_whatever_happens_to_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let scripts = folder.path().join("a/scripts");
     fs::create_dir_all(&scripts).unwrap();
@@ -39,7 +39,7 @@ fn copy_has_the_golden_digest() {
 }
 
 #[test]
-fn a_skill_whose_files_cannot_all_be_copied_is_refused() {
+fn skill_that_cannot_be_copied_completely_is_refused() {
     let source = MemorySource::new([("a/SKILL.md", "x"), ("a/scripts/aux.sh", "x")]);
     let error = SkillCopy::read(&source, &Folder::new("a").unwrap()).unwrap_err();
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_skill_whose_files_cannot_all_be_copied_is_refused() {
 }
 
 #[test]
-fn a_skill_that_is_too_large_is_refused() {
+fn oversized_skill_is_refused() {
     let file = vec![0; 33 << 20];
     let source = MemorySource::new([("a/SKILL.md", file.clone()), ("a/b", file)]);
     let error = SkillCopy::read(&source, &Folder::new("a").unwrap()).unwrap_err();
@@ -60,7 +60,7 @@ fn a_skill_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn interpreters_come_from_the_first_line_then_from_the_extension() {
+fn interpreter_comes_from_the_shebang_then_the_extension() {
     let heads = [
         ("a.py", ""),
         ("b", "#!/usr/bin/env python3\n"),
@@ -104,7 +104,7 @@ fn interpreters_come_from_the_first_line_then_from_the_extension() {
 }
 
 #[test]
-fn deep_folders_are_copied_and_have_the_digest_that_the_user_saw() {
+fn deep_folders_are_copied_with_the_digest_shown_to_the_user() {
     let deep = "a/node_modules/@s/pkg/dist/esm/inner/most/of/all.js";
     let files = [("a/SKILL.md", "---\nname: a\n---\n"), (deep, "1")];
     let (source, folder) = (MemorySource::new(files), Folder::new("a").unwrap());

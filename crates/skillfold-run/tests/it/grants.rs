@@ -40,7 +40,7 @@ fn said(
 }
 
 #[test]
-fn granted_path_that_leads_elsewhere_is_refused() {
+fn granted_path_that_resolves_elsewhere_is_refused() {
     let (_folder, root) = open_folder();
     let home = root.join("site/page");
     fs::create_dir_all(&home).unwrap();
@@ -65,7 +65,7 @@ fn granted_path_that_leads_elsewhere_is_refused() {
 }
 
 #[test]
-fn link_to_what_cannot_be_granted_is_refused() {
+fn link_to_an_ungrantable_path_is_refused() {
     let (_folder, root) = open_folder();
     symlink("/", root.join("all")).unwrap();
     let permissions = Permissions::default().with_read(root.join("all"));
@@ -74,7 +74,7 @@ fn link_to_what_cannot_be_granted_is_refused() {
 }
 
 #[test]
-fn protected_paths_cannot_be_granted_nor_what_is_above_or_below_them() {
+fn protected_paths_their_parents_and_children_cannot_be_granted() {
     let (_folder, root) = open_folder();
     for name in [".ssh/keys", ".agents/skills", "notes"] {
         fs::create_dir_all(root.join(name)).unwrap();
@@ -106,7 +106,7 @@ fn protected_paths_cannot_be_granted_nor_what_is_above_or_below_them() {
 }
 
 #[test]
-fn run_leaves_no_file_that_gives_rights_away() {
+fn run_leaves_no_setuid_or_setgid_file() {
     let (_folder, root) = open_folder();
     let script = "import ctypes, os, sys\n\
         place, at = sys.argv[1], -100\n\
@@ -132,7 +132,7 @@ fn run_leaves_no_file_that_gives_rights_away() {
 }
 
 #[test]
-fn program_of_a_first_line_opens_nothing_of_the_home_besides_itself() {
+fn shebang_interpreter_in_home_exposes_only_itself() {
     let (_folder, home) = open_folder();
     let install = |prefix: &str, name: &str| {
         let prefix = home.join(prefix);

@@ -69,11 +69,16 @@ const SCRIPTS: [(&str, &str); 16] = [
 ];
 
 #[test]
-fn hostile_runs_end_by_their_limits_and_leave_nothing() {
+fn hostile_runs_hit_their_limits_and_leave_nothing_behind() {
     let runs = std::env::var("BOX_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let result = folder.path().join("result");
-    let inner = ["--ignored", "--exact", "hostile::inside", "--nocapture"];
+    let inner = [
+        "--ignored",
+        "--exact",
+        "hostile::child_that_runs_hostile_scripts",
+        "--nocapture",
+    ];
     let mut child = Command::new("/usr/bin/python3")
         .args(["-c", include_str!("hostile.py"), PROCESSES])
         .arg(std::env::current_exe().unwrap())
@@ -98,7 +103,7 @@ fn hostile_runs_end_by_their_limits_and_leave_nothing() {
 
 #[test]
 #[ignore = "the test above runs it as a process of its own"]
-fn inside() {
+fn child_that_runs_hostile_scripts() {
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).unwrap();
     if input.is_empty() {

@@ -48,7 +48,7 @@ fn packages_are_named_by_inline_metadata_and_package_files() {
 }
 
 #[test]
-fn script_gets_the_packages_of_its_own_metadata_or_of_the_nearest_package_file() {
+fn script_gets_packages_from_its_metadata_or_the_nearest_package_file() {
     let copy = skill(&[
         ("package.json", r#"{"dependencies": {"outer": "1"}}"#),
         ("a/package.json", r#"{"dependencies": {"inner": "1"}}"#),
@@ -66,7 +66,7 @@ fn script_gets_the_packages_of_its_own_metadata_or_of_the_nearest_package_file()
 }
 
 #[test]
-fn javascript_without_a_package_file_needs_what_it_imports() {
+fn javascript_without_a_package_file_requires_its_imports() {
     let text = r#"
 // import commented from 'commented';
 import { z } from 'zod';
@@ -110,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn packages_that_are_gone_are_said_and_no_run_starts() {
+fn missing_packages_are_reported_and_no_run_starts() {
     let copy = skill(&[("a.py", "print()")]);
     let file = path("a.py");
     let gone = Packages::new(file.clone(), Installer::Uv, "/nowhere");
@@ -207,7 +207,7 @@ fn python_packages_without_a_wheel_or_for_another_python_are_refused() {
 
 #[test]
 #[ignore = "installs packages from the registries"]
-fn node_scripts_have_the_packages_and_no_script_of_a_package_file_has_run() {
+fn node_scripts_get_packages_without_running_install_scripts() {
     let copy = skill(&[
         (
             "package.json",
@@ -231,7 +231,7 @@ fn node_scripts_have_the_packages_and_no_script_of_a_package_file_has_run() {
 }
 
 #[test]
-fn packages_that_are_a_link_are_refused() {
+fn linked_package_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/etc", folder.path().join("packages")).unwrap();
     let copy = skill(&[("a.py", "print()")]);
@@ -245,7 +245,7 @@ fn packages_that_are_a_link_are_refused() {
 
 #[test]
 #[ignore = "installs packages from the registries"]
-fn installer_sees_the_names_of_packages_and_nothing_else_of_the_skill() {
+fn installer_sees_only_the_package_names_of_the_skill() {
     let script = "#!/usr/bin/env -S python3 -cprint('[\"code of the skill\"]')\n# /// script\n# dependencies = [\"six==1.17.0\"]\n# [tool.uv]\n# index-url = \"http://127.0.0.1:1/\"\n# [tool.uv.sources]\n# six = { url = \"http://127.0.0.1:1/six.whl\" }\n# ///\n";
     let lock = r#"{"lockfileVersion": 3, "packages": {
         "": {"dependencies": {"left-pad": "1.3.0", "hidden": "1"}},
@@ -265,7 +265,7 @@ fn installer_sees_the_names_of_packages_and_nothing_else_of_the_skill() {
 }
 
 #[test]
-fn installer_that_is_missing_is_named() {
+fn missing_installer_is_named() {
     let copy = skill(&[("a.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n")]);
     let wanted = named(&copy).unwrap().remove(0);
     let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ const PROBES: usize = 400;
 type Results = BTreeMap<String, Option<String>>;
 
 #[test]
-fn no_probe_leaves_the_box_as_root_or_as_a_user() {
+fn no_probe_escapes_the_sandbox_as_root_or_user() {
     for (user, prefix) in users() {
         // Each has a host of its own, since probes that succeed remove its files.
         let control = run_without_box(&Host::new(), &prefix);
@@ -69,7 +69,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
 ];
 
 #[test]
-fn without_namespaces_a_run_is_refused_or_what_is_left_holds() {
+fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
     // An ordinary user in a user namespace whose own namespaces are switched off.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     let (_, mut user) = users().pop().unwrap();
@@ -106,7 +106,7 @@ fn without_namespaces_a_run_is_refused_or_what_is_left_holds() {
 }
 
 #[test]
-fn with_the_network_sockets_of_the_host_that_are_no_network_stay_closed() {
+fn network_permission_does_not_open_unix_sockets_of_the_host() {
     let (_, outcome) = probe_in_box(&Host::new(), &[], "network");
     let results: Results = serde_json::from_str(outcome["stdout"].as_str().unwrap()).unwrap();
     assert!(results["connect to 127.0.0.1"].is_some());
@@ -124,7 +124,7 @@ fn with_the_network_sockets_of_the_host_that_are_no_network_stay_closed() {
 }
 
 #[test]
-fn a_box_ends_with_its_host() {
+fn sandbox_ends_with_its_host() {
     let host = Host::new();
     let beat = host.path().join("scratch/beat");
     let mut runner = runner(&host, &[], "heart").spawn().unwrap();
@@ -180,7 +180,12 @@ fn runner(host: &Host, user: &[&str], name: &str) -> Command {
     fs::copy(std::env::current_exe().unwrap(), &runner).unwrap();
     let mut words = user.to_vec();
     words.push(runner.to_str().unwrap());
-    words.extend(["--ignored", "--exact", "probes::inside", "--nocapture"]);
+    words.extend([
+        "--ignored",
+        "--exact",
+        "probes::child_that_runs_the_probes",
+        "--nocapture",
+    ]);
     let mut command = host.command(words[0], &words[1..]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command
@@ -231,7 +236,7 @@ fn feed(mut command: Command, input: &str) -> String {
 
 #[test]
 #[ignore = "the tests above run it as a process of its own"]
-fn inside() {
+fn child_that_runs_the_probes() {
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).unwrap();
     if input.is_empty() {

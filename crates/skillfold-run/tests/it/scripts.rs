@@ -17,7 +17,7 @@ fn this_system_has_every_required_layer() {
 }
 
 #[test]
-fn a_shell_script_gets_its_arguments_as_they_are() {
+fn shell_script_gets_its_arguments_verbatim() {
     let text = "#!/bin/sh\nprintf '%s|' \"$@\"; pwd; cat";
     let outcome = run("scripts/a.sh", text, |run| {
         run.with_arguments(["a b", "$(id)", "'\"", ""])
@@ -29,7 +29,7 @@ fn a_shell_script_gets_its_arguments_as_they_are() {
 }
 
 #[test]
-fn a_python_script_runs_with_its_modules_and_a_scratch_folder() {
+fn python_script_runs_with_its_modules_and_a_scratch_folder() {
     let text = "import json, os, tempfile, subprocess, multiprocessing, getpass, ctypes\n\
                 with tempfile.NamedTemporaryFile() as f: f.write(b'x')\n\
                 lock = multiprocessing.Lock()\n\
@@ -42,7 +42,7 @@ fn a_python_script_runs_with_its_modules_and_a_scratch_folder() {
 }
 
 #[test]
-fn a_node_script_runs_in_the_memory_limit() {
+fn node_script_runs_within_the_memory_limit() {
     let text = "const fs = require('fs'), file = process.env.TMPDIR + '/x'; fs.writeFileSync(file, 'ok'); console.log(fs.readFileSync(file, 'utf8'))";
     let outcome = run("scripts/a.cjs", text, |run| run);
     assert_eq!(outcome.stderr_text(), "");
@@ -50,13 +50,13 @@ fn a_node_script_runs_in_the_memory_limit() {
 }
 
 #[test]
-fn a_perl_script_runs() {
+fn perl_script_runs() {
     let outcome = run("scripts/a.pl", "print 6 * 7;", |run| run);
     assert_eq!(outcome.stdout_text(), "42", "{}", outcome.stderr_text());
 }
 
 #[test]
-fn one_script_can_start_another_of_the_skill() {
+fn script_can_start_another_script_of_the_skill() {
     let copy = skill(&[
         ("scripts/a.sh", "#!/bin/sh\n./lib/b.sh\n"),
         ("lib/b.sh", "#!/bin/sh\necho second\n"),
@@ -72,7 +72,7 @@ fn one_script_can_start_another_of_the_skill() {
 }
 
 #[test]
-fn codes_and_signals_are_reported() {
+fn exit_codes_and_signals_are_reported() {
     let exited = run("scripts/a.sh", "exit 7", |run| run);
     assert_eq!(exited.end, End::Exited(7));
     let killed = run("scripts/a.sh", "kill -TERM $$", |run| run);
@@ -88,7 +88,7 @@ fn run_is_limited_to_a_minute_and_a_mebibyte_by_default() {
 }
 
 #[test]
-fn a_run_ends_at_its_time_limit() {
+fn run_ends_at_its_time_limit() {
     let limits = RunLimits::default().with_wall_time(Duration::from_millis(300));
     let outcome = run("scripts/a.sh", "echo early; sleep 20", |run| {
         run.with_options(RunOptions::default().with_limits(limits))
@@ -103,7 +103,7 @@ fn a_run_ends_at_its_time_limit() {
 }
 
 #[test]
-fn output_beyond_the_limit_ends_the_run_and_its_start_is_returned() {
+fn output_over_the_limit_ends_the_run_and_its_start_is_returned() {
     let limits = RunLimits::default().with_output_bytes(1000);
     let outcome = run("scripts/a.sh", "yes >&2 & yes", |run| {
         run.with_options(RunOptions::default().with_limits(limits))
@@ -157,7 +157,7 @@ fn memory_scratch_and_processes_are_limited() {
 }
 
 #[test]
-fn a_cancelled_run_ends_soon() {
+fn cancelled_run_ends_soon() {
     let cancel = Cancel::default();
     let other = cancel.clone();
     thread::spawn(move || {
@@ -176,7 +176,7 @@ fn a_cancelled_run_ends_soon() {
 }
 
 #[test]
-fn output_is_seen_while_the_script_runs() {
+fn output_is_streamed_while_the_script_runs() {
     let text = "echo first; sleep 1; echo last >&2";
     let (copy, script) = (skill(&[("scripts/a.sh", text)]), path("scripts/a.sh"));
     let (started, mut seen) = (Instant::now(), Vec::new());
@@ -193,7 +193,7 @@ fn output_is_seen_while_the_script_runs() {
 }
 
 #[test]
-fn what_the_script_leaves_behind_ends_with_it() {
+fn background_processes_end_with_the_script() {
     let outcome = run("scripts/a.sh", "setsid sleep 30 & echo done", |run| run);
     assert_eq!(outcome.end, End::Exited(0));
     assert!(
@@ -204,7 +204,7 @@ fn what_the_script_leaves_behind_ends_with_it() {
 }
 
 #[test]
-fn granted_paths_and_variables_are_there() {
+fn granted_paths_and_variables_are_available() {
     let folder = tempfile::tempdir().unwrap();
     let open = OpenFolders::at(folder.path());
     let text = "import os\n\
@@ -250,7 +250,7 @@ impl OpenFolders {
 }
 
 #[test]
-fn a_long_lived_process_answers_over_its_pipes() {
+fn long_lived_process_answers_over_its_pipes() {
     let text = "import sys\nfor line in sys.stdin: print('got', line.strip(), flush=True)\n";
     let (copy, script) = (skill(&[("scripts/a.py", text)]), path("scripts/a.py"));
     let mut running = Run::new(&copy, &script).start().unwrap();
@@ -266,7 +266,7 @@ fn a_long_lived_process_answers_over_its_pipes() {
 }
 
 #[test]
-fn an_interpreter_outside_the_system_runs() {
+fn interpreter_outside_the_system_folders_runs() {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -280,7 +280,7 @@ fn an_interpreter_outside_the_system_runs() {
 }
 
 #[test]
-fn help_is_what_the_script_prints_or_its_head() {
+fn help_is_the_scripts_usage_output_or_its_head() {
     let printed = "import argparse\nargparse.ArgumentParser(prog='fill').parse_args()\n";
     let head = "#!/bin/sh\n# Fills in forms.\n#\n# Usage: fill FILE\nexit 3\n";
     let metadata =
@@ -301,7 +301,7 @@ fn help_is_what_the_script_prints_or_its_head() {
 }
 
 #[test]
-fn run_is_ended_before_the_host_when_memory_runs_out() {
+fn out_of_memory_kills_the_run_before_the_host() {
     let text = "import os\nprint(open('/proc/self/oom_score_adj').read())\n";
     let outcome = run("scripts/a.py", text, |run| run);
     assert_eq!(

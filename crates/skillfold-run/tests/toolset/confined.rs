@@ -70,7 +70,7 @@ fn attempt(file: &str, text: &str, permissions: impl Fn(&str) -> Permissions) ->
 }
 
 #[test]
-fn a_toolset_has_no_files_no_network_and_no_environment_of_the_host() {
+fn toolset_has_no_host_files_network_or_environment() {
     for (file, text) in [("t.py", PYTHON), ("t.mjs", JAVASCRIPT)] {
         assert_eq!(
             attempt(file, text, |_| Permissions::default()),
@@ -81,7 +81,7 @@ fn a_toolset_has_no_files_no_network_and_no_environment_of_the_host() {
 }
 
 #[test]
-fn what_is_granted_works_so_that_the_attempts_can() {
+fn attempts_succeed_with_permissions() {
     let granted = |secret: &str| {
         let permissions = Permissions::default().with_read(secret).with_network();
         permissions.with_variable("CANARY", "1")
@@ -96,7 +96,7 @@ fn what_is_granted_works_so_that_the_attempts_can() {
 }
 
 #[test]
-fn a_toolset_ends_when_it_is_dropped() {
+fn toolset_ends_when_dropped() {
     let text = "import subprocess\n\
                 tools = [{'name': 'leave', 'execute': lambda args, ctx: subprocess.Popen(['sleep', '98765']).pid}]";
     let copy = skill(&[("t.py", text)]);
@@ -118,7 +118,7 @@ fn a_toolset_ends_when_it_is_dropped() {
 }
 
 #[test]
-fn a_toolset_works_without_namespaces_where_that_is_accepted() {
+fn toolset_works_without_namespaces_if_accepted() {
     // An ordinary user in a user namespace whose own namespaces are switched off.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     // Where that user can read it.
@@ -149,7 +149,7 @@ fn a_toolset_works_without_namespaces_where_that_is_accepted() {
         .arg(&runner)
         .args([
             "--exact",
-            "confined::calls_without_namespaces",
+            "confined::child_that_calls_without_namespaces",
             "--ignored",
             "--nocapture",
         ])
@@ -171,7 +171,7 @@ fn a_toolset_works_without_namespaces_where_that_is_accepted() {
 
 #[test]
 #[ignore = "another test runs it"]
-fn calls_without_namespaces() {
+fn child_that_calls_without_namespaces() {
     let states = skillfold_run::layers().layers;
     let is_missing =
         |state: &&LayerState| state.layer == Layer::Namespaces && state.missing.is_some();

@@ -49,7 +49,7 @@ fn call(tool: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn a_file_defines_tools_that_scripts_run() {
+fn file_defines_tools_that_run_scripts() {
     let toolset = load(&FILES, "tools").unwrap();
     insta::assert_snapshot!(show_tools(&*toolset), @r#"
     add: Adds two numbers
@@ -60,17 +60,17 @@ fn a_file_defines_tools_that_scripts_run() {
 }
 
 #[test]
-fn a_script_gets_the_arguments_as_json_and_its_output_is_taken_apart() {
+fn script_gets_json_arguments_and_its_output_is_parsed() {
     insta::assert_snapshot!(call("add", &json!({ "a": 2, "b": 3.5 })), @r#"ok: "5.5", title "Added", metadata {"n":2}"#);
 }
 
 #[test]
-fn a_placeholder_is_one_argument_whatever_it_holds() {
+fn placeholder_is_one_argument_whatever_its_content() {
     insta::assert_snapshot!(call("echo", &json!({ "text": "a b; $(id) '\" -x\n{more}" })), @r#"ok: "<-->\n<a b; $(id) '\" -x\n{more}>\n<[1,\"x\"]>\n<{}x>\n<$HOME>\n", title "", metadata {}"#);
 }
 
 #[test]
-fn a_script_that_fails_is_an_answer_that_says_why() {
+fn failing_script_is_an_answer_that_says_why() {
     insta::assert_snapshot!(call("add", &json!({ "a": 0 })), @r#"failed: "nothing to add\nThe script ended with code 1", title "", metadata {"code":"exited"}"#);
     let files = [
         ("tools.json", TOOLS),
@@ -115,7 +115,7 @@ fn refused(tools: &str) -> String {
 }
 
 #[test]
-fn definitions_that_cannot_work_are_refused_with_the_place() {
+fn invalid_definitions_are_refused_with_the_position() {
     insta::assert_snapshot!(refused("{\"tools\": ["), @r"
     invalid_toolset: Tool definitions in `tools.json`: EOF while parsing a list at line 1 column 11
     hint: Correct the file; each tool has `name`, `description`, `parameters` (a JSON schema) and `script`

@@ -48,7 +48,7 @@ fn called_twice(on_call: &str) -> String {
 }
 
 #[test]
-fn a_toolset_that_does_not_answer_is_ended_in_time() {
+fn unresponsive_toolset_is_ended_in_time() {
     let started = Instant::now();
     insta::assert_snapshot!(called_twice("print('thinking', file=sys.stderr, flush=True); time.sleep(60)"), @r"
     timeout: Toolset `server` did not answer `tools/call` within 1 s and was stopped. It said: thinking
@@ -64,7 +64,7 @@ fn a_toolset_that_does_not_answer_is_ended_in_time() {
 }
 
 #[test]
-fn a_toolset_that_says_nothing_at_all_is_not_loaded() {
+fn silent_toolset_is_not_loaded() {
     let options = within(Duration::from_secs(1));
     let error = load_with(
         &[("server", "#!/bin/sh\nexec sleep 60\n")],
@@ -79,7 +79,7 @@ fn a_toolset_that_says_nothing_at_all_is_not_loaded() {
 }
 
 #[test]
-fn notices_without_end_do_not_hold_a_call() {
+fn endless_notifications_do_not_block_a_call() {
     let text = server(
         ONE,
         "\n        while True: print('{\"method\": \"x\"}', flush=True)",
@@ -94,7 +94,7 @@ fn notices_without_end_do_not_hold_a_call() {
 }
 
 #[test]
-fn what_is_no_message_is_shown_and_ends_the_toolset() {
+fn invalid_message_is_shown_and_ends_the_toolset() {
     insta::assert_snapshot!(called_twice("print('Loading\\x1b[31m...', flush=True)"), @r"
     toolset_failed: Toolset `server` wrote a line that is not a message: `Loading\u{1b}[31m...`
     hint: Write only messages to stdout, and everything else to stderr
@@ -116,7 +116,7 @@ fn what_is_no_message_is_shown_and_ends_the_toolset() {
 }
 
 #[test]
-fn a_line_of_ten_megabytes_is_refused() {
+fn ten_megabyte_line_is_refused() {
     insta::assert_snapshot!(called_twice("text(id, 'x' * 10_000_000)"), @r"
     toolset_failed: Toolset `server` wrote a line of more than 4194304 bytes
     hint: Return less in one answer
@@ -126,7 +126,7 @@ fn a_line_of_ten_megabytes_is_refused() {
 }
 
 #[test]
-fn a_long_answer_within_the_limit_is_taken() {
+fn long_answer_within_the_limit_is_accepted() {
     let text = server(ONE, "text(id, 'x' * 4_000_000)");
     let mut toolset = load(&[("server", &text)], "server").unwrap();
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_long_answer_within_the_limit_is_taken() {
 }
 
 #[test]
-fn a_toolset_that_does_not_read_does_not_hold_a_call() {
+fn toolset_that_does_not_read_does_not_block_a_call() {
     let text = server(ONE, "time.sleep(60)");
     let mut toolset = load_with(
         &[("server", &text)],
@@ -156,7 +156,7 @@ fn a_toolset_that_does_not_read_does_not_hold_a_call() {
 
 #[test]
 #[expect(unsafe_code, reason = "the standard library has no call for it")]
-fn a_toolset_that_closes_its_input_does_not_end_the_host() {
+fn toolset_that_closes_stdin_does_not_end_the_host() {
     // SAFETY: no other thread of this process handles the signal.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     insta::assert_snapshot!(called_twice("os.close(0); text(id, 'closed'); time.sleep(60)"), @r#"
@@ -167,7 +167,7 @@ fn a_toolset_that_closes_its_input_does_not_end_the_host() {
 }
 
 #[test]
-fn a_crash_is_reported_and_the_next_call_starts_anew() {
+fn crash_is_reported_and_the_next_call_restarts_the_toolset() {
     let crash_once = "(print('out of luck', file=sys.stderr, flush=True), os._exit(7)) if params['arguments']['n'] == 1 else text(id, 'ok')";
     insta::assert_snapshot!(called_twice(crash_once), @r#"
     toolset_failed: Toolset `server` ended with code 7 before it answered `tools/call`. It said: out of luck
@@ -177,7 +177,7 @@ fn a_crash_is_reported_and_the_next_call_starts_anew() {
 }
 
 #[test]
-fn a_crash_in_python_or_javascript_is_reported_and_the_next_call_starts_anew() {
+fn python_or_javascript_crash_is_reported_and_the_next_call_restarts_it() {
     let python = "import os\ntools = [{'name': 'a', 'execute': lambda args, ctx: os._exit(7) if args else 'ok'}]";
     let javascript =
         "export default [{name: 'a', execute: (args) => args.n ? process.exit(7) : 'ok'}]";
@@ -190,7 +190,7 @@ fn a_crash_in_python_or_javascript_is_reported_and_the_next_call_starts_anew() {
 }
 
 #[test]
-fn a_toolset_that_lists_other_tools_later_is_not_called() {
+fn toolset_that_changes_its_tools_is_not_called() {
     // The scratch folder is new for each process, so the clock tells the processes apart.
     let text = server(
         "send(id, {'tools': [{'name': 'a', 'description': str(time.monotonic_ns()), 'inputSchema': {}}]})",
@@ -205,7 +205,7 @@ fn a_toolset_that_lists_other_tools_later_is_not_called() {
 }
 
 #[test]
-fn a_list_that_breaks_a_rule_is_refused() {
+fn invalid_tool_list_is_refused() {
     let tools = |count| {
         format!(
             "send(id, {{'tools': [{{'name': f't{{i}}', 'inputSchema': {{}}}} for i in range({count})]}})"
@@ -278,7 +278,7 @@ fn a_list_that_breaks_a_rule_is_refused() {
 }
 
 #[test]
-fn an_answer_of_an_odd_shape_is_an_answer() {
+fn oddly_shaped_answer_is_accepted() {
     insta::assert_snapshot!(called_twice("send(id, 7)"), @r#"
     ok: "", title "", metadata {}
     ok: "", title "", metadata {}
@@ -290,7 +290,7 @@ fn an_answer_of_an_odd_shape_is_an_answer() {
 }
 
 #[test]
-fn a_cancelled_toolset_ends_soon() {
+fn cancelled_toolset_ends_soon() {
     let cancel = Cancel::default();
     let options =
         ToolsetOptions::default().with_run(RunOptions::default().with_cancel(cancel.clone()));

@@ -100,7 +100,7 @@ const JAVASCRIPT_FILES: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn a_python_class_gives_tools() {
+fn python_class_provides_tools() {
     let mut toolset = load(&PYTHON_FILES, "toolsets/index:HelloToolset").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -129,7 +129,7 @@ fn python_tools_may_be_a_list_or_a_method() {
 }
 
 #[test]
-fn a_model_with_model_json_schema_checks_the_arguments() {
+fn model_json_schema_validates_the_arguments() {
     let text = r#"
 class Model:
     def __init__(self, n): self.n = n
@@ -151,7 +151,7 @@ tools = [{"name": "double", "parameters": Model, "execute": lambda args, ctx: ar
 }
 
 #[test]
-fn a_python_module_that_cannot_be_imported_says_where() {
+fn python_import_failure_says_where() {
     let refused = |text, name| refusal(&[("toolsets/index.py", text)], name);
     insta::assert_snapshot!(refused("x = 1\nimport not_installed\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 2, in <module> / import not_installed / ModuleNotFoundError: No module named 'not_installed'
@@ -193,7 +193,7 @@ fn a_python_module_that_cannot_be_imported_says_where() {
 }
 
 #[test]
-fn a_javascript_class_gives_tools() {
+fn javascript_class_provides_tools() {
     let mut toolset = load(&JAVASCRIPT_FILES, "toolsets/index:HelloToolset").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -224,7 +224,7 @@ fn javascript_tools_may_be_a_list_or_an_object() {
 }
 
 #[test]
-fn a_javascript_module_that_cannot_be_imported_says_where() {
+fn javascript_import_failure_says_where() {
     let refused = |text, name| refusal(&[("toolsets/index.mjs", text)], name);
     insta::assert_snapshot!(refused("import 'not-installed';\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed' imported from /skill/toolsets/index.mjs
@@ -267,7 +267,7 @@ fn every_javascript_toolset_can_import_agent_tools() {
 }
 
 #[test]
-fn agent_tools_of_the_skill_come_first_and_are_not_mixed_with_ours() {
+fn agent_tools_in_the_skill_take_precedence_over_ours() {
     let index = ("toolsets/index.mjs", AGENT_TOOLS);
     let own = "exports.Tool = { define: () => ({ name: 'own', execute: () => 'Own' }) };";
     let files = [index, ("node_modules/@agent/tools/index.js", own)];
@@ -297,7 +297,7 @@ export const MyToolset = [myTool];
 "#;
 
 #[test]
-fn a_typescript_module_gives_tools_or_the_way_to_run_it() {
+fn typescript_module_provides_tools_or_says_how_to_run_it() {
     let files = [("toolsets/index.ts", TYPESCRIPT)];
     let node = Command::new("/usr/bin/node")
         .args(["--experimental-strip-types", "-e", ""])

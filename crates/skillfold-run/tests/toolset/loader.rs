@@ -48,7 +48,7 @@ impl Toolset for Echo {
 }
 
 #[test]
-fn a_loader_of_the_host_comes_first_and_its_calls_are_checked() {
+fn host_loader_takes_precedence_and_its_calls_are_checked() {
     let options = ToolsetOptions::default().with_loader(Arc::new(OneTool("echo")));
     let mut toolset = load_with(&[("t.py", "pass")], "t:A", &options).unwrap();
     let toolset = &mut *toolset;
@@ -65,7 +65,7 @@ fn a_loader_of_the_host_comes_first_and_its_calls_are_checked() {
 }
 
 #[test]
-fn the_tools_of_a_loader_of_the_host_keep_the_rules() {
+fn tools_of_a_host_loader_are_validated() {
     let options = ToolsetOptions::default().with_loader(Arc::new(OneTool("two words")));
     let error = load_with(&[("t.py", "pass")], "t:A", &options).unwrap_err();
     insta::assert_snapshot!(show_error(&error), @r"
@@ -76,7 +76,7 @@ fn the_tools_of_a_loader_of_the_host_keep_the_rules() {
 
 #[cfg(not(feature = "wasm"))]
 #[test]
-fn a_build_without_webassembly_says_which_feature_is_missing() {
+fn build_without_webassembly_names_the_missing_feature() {
     insta::assert_snapshot!(crate::skill::refusal(&[("t.wasm", "")], "t"), @r"
     interpreter_missing: This build of Skillfold has no WebAssembly, which the toolset `t.wasm` needs
     hint: Build it with the feature `wasm`, such as `cargo install skillfold-cli --features wasm`; or add a loader of your own

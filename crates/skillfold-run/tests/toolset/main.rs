@@ -23,7 +23,7 @@ mod hostile;
 
 mod confined;
 
-mod page;
+mod docs;
 
 mod speed;
 

@@ -13,7 +13,7 @@ fn parse(text: &str) -> String {
 }
 
 #[test]
-fn the_name_is_what_follows_the_last_colon() {
+fn name_follows_the_last_colon() {
     assert_eq!(
         parse("toolsets/index:HelloToolset"),
         r#"toolsets/index Some("HelloToolset")"#
@@ -26,7 +26,7 @@ fn the_name_is_what_follows_the_last_colon() {
 }
 
 #[test]
-fn a_path_stays_in_the_skill_and_a_name_is_an_identifier() {
+fn path_stays_in_the_skill_and_name_is_an_identifier() {
     insta::assert_snapshot!(parse("../index:A"), @r"
     invalid_toolset: Not a toolset: `../index:A`. Path traversal detected
     hint: Write it as `path:Name`, such as `toolsets/index:HelloToolset`
@@ -58,7 +58,7 @@ fn resolve(files: &[&str], reference: &str) -> String {
 }
 
 #[test]
-fn the_file_is_the_path_else_with_an_extension_else_an_index() {
+fn file_is_the_path_or_adds_an_extension_or_index() {
     let all = [
         "a",
         "a.js",
@@ -73,7 +73,7 @@ fn the_file_is_the_path_else_with_an_extension_else_an_index() {
 }
 
 #[test]
-fn a_toolset_that_is_not_found_says_what_was_tried() {
+fn missing_toolset_lists_the_paths_tried() {
     insta::assert_snapshot!(resolve(&["toolsets/index.rb"], "toolsets/index:A"), @r"
     invalid_toolset: Toolset `toolsets/index:A` is not in the skill: there is no file `toolsets/index`, none with an extension of mjs, js, cjs, mts, ts, cts, py, json, wasm, and no `toolsets/index/index` with one of them
     hint: Correct the path under `toolsets` in SKILL.md; it starts at the skill's folder
@@ -81,7 +81,7 @@ fn a_toolset_that_is_not_found_says_what_was_tried() {
 }
 
 #[test]
-fn names_that_collide_are_told() {
+fn colliding_names_are_reported() {
     let tools = [
         ("a", "b__c"),
         ("a__b", "c"),
@@ -122,7 +122,7 @@ fn names_that_collide_are_told() {
 }
 
 #[test]
-fn a_long_name_keeps_its_start_and_differs_by_its_end() {
+fn long_name_is_shortened_to_a_unique_one() {
     let long = "long-".repeat(20);
     let names =
         [format!("{long}a"), format!("{long}b")].map(|tool| qualified_name("pdf", &tool).unwrap());
@@ -136,7 +136,7 @@ fn a_long_name_keeps_its_start_and_differs_by_its_end() {
 
 proptest! {
     #[test]
-    fn every_name_for_a_model_has_the_allowed_form(skill_id in ".{1,80}", tool in ".{1,80}") {
+    fn every_tool_name_for_a_model_is_valid(skill_id in ".{1,80}", tool in ".{1,80}") {
         let name = qualified_name(&skill_id, &tool).unwrap();
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         prop_assert!(name.len() <= 64 && name.chars().all(allowed), "{}", name);
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_a_reference(text in "\\PC{0,40}|[a-z./:$]{0,20}") {
+    fn parsed_reference_round_trips(text in "\\PC{0,40}|[a-z./:$]{0,20}") {
         if let Ok(reference) = text.parse::<ToolsetRef>() {
             prop_assert_eq!(reference.to_string().parse::<ToolsetRef>().unwrap(), reference);
         }

@@ -49,7 +49,7 @@ while line := sys.stdin.readline():
 "#;
 
 #[test]
-fn a_script_that_speaks_mcp_gives_tools() {
+fn mcp_script_provides_tools() {
     let mut toolset = load(&[("server", SERVER)], "server").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -63,13 +63,13 @@ fn a_script_that_speaks_mcp_gives_tools() {
 }
 
 #[test]
-fn the_name_mcp_makes_a_server_of_a_file_with_an_extension() {
+fn name_mcp_starts_a_file_with_an_extension_as_a_server() {
     let toolset = load(&[("server.py", SERVER)], "server:mcp").unwrap();
     assert_eq!(toolset.tools().len(), 2);
 }
 
 #[test]
-fn a_program_of_the_skill_is_started_without_an_interpreter() {
+fn executable_in_the_skill_starts_without_an_interpreter() {
     let program = fs::read("/bin/cat").unwrap();
     let copy = SkillCopy::new([("bin/server".parse().unwrap(), program)]).unwrap();
     let reference = "bin/server:mcp".parse().unwrap();
@@ -79,7 +79,7 @@ fn a_program_of_the_skill_is_started_without_an_interpreter() {
 }
 
 #[test]
-fn a_version_that_is_not_known_is_refused() {
+fn unknown_protocol_version_is_refused() {
     let server = SERVER.replace("2024-11-05", "1999-01-01");
     insta::assert_snapshot!(refusal(&[("server", &server)], "server"), @"
     invalid_toolset: Toolset `server` cannot be loaded: it speaks version `1999-01-01` of the protocol; known are 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05
@@ -88,7 +88,7 @@ fn a_version_that_is_not_known_is_refused() {
 }
 
 #[test]
-fn a_file_that_nothing_runs_is_refused() {
+fn file_without_an_interpreter_is_refused() {
     insta::assert_snapshot!(refusal(&[("notes.txt", "hello")], "notes.txt"), @r"
     invalid_toolset: No loader is known for the toolset `notes.txt`
     hint: Write it as a `.json`, `.py`, `.js` or `.ts` file, or start a server's script with `#!`

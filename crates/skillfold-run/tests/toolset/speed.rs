@@ -10,7 +10,7 @@ const CALLS: usize = 200;
 
 #[test]
 #[ignore = "measures; run it alone"]
-fn a_warm_call_costs_little_beside_loading() {
+fn warm_call_is_much_cheaper_than_loading() {
     let python = "tools = [{'name': 'a', 'execute': lambda args, ctx: 'ok'}]";
     let python_async = "async def a(args, ctx): return 'ok'\ntools = [{'name': 'a', 'execute': a}]";
     let javascript = "export default [{name: 'a', execute: async () => 'ok'}]";

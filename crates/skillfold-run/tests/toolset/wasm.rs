@@ -26,7 +26,7 @@ fn limited(limits: RunLimits) -> ToolsetOptions {
 }
 
 #[test]
-fn the_example_is_made_from_its_text() {
+fn wasm_example_matches_its_source() {
     let made = wat::parse_file(format!("{EXAMPLE}.wat")).unwrap();
     let file = Path::new(EXAMPLE).with_extension("wasm");
     if env::var_os("UPDATE_DOCS").is_some() {
@@ -39,7 +39,7 @@ fn the_example_is_made_from_its_text() {
 }
 
 #[test]
-fn a_component_gives_tools() {
+fn component_provides_tools() {
     let mut toolset = load_bytes(example(), "t", &ToolsetOptions::default()).unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -59,7 +59,7 @@ fn a_component_gives_tools() {
 }
 
 #[test]
-fn the_name_in_a_reference_is_the_interface() {
+fn name_in_a_reference_is_the_interface() {
     load_bytes(example(), "t:tools", &ToolsetOptions::default()).unwrap();
     let error = load_bytes(example(), "t:Hello", &ToolsetOptions::default()).unwrap_err();
     insta::assert_snapshot!(show_error(&error), @r"
@@ -86,7 +86,7 @@ const COUNTER: Parts<'_> = Parts {
 };
 
 #[test]
-fn an_instance_remembers_until_a_fault_which_the_call_reports() {
+fn instance_keeps_state_until_a_trap_which_is_reported() {
     let mut toolset = COUNTER.load(&ToolsetOptions::default()).unwrap();
     let mut call = |n: u64| show_call(&mut *toolset, "run", &json!({ "n": n }));
     insta::assert_snapshot!(call(1), @r#"ok: "1", title "", metadata {}"#);
@@ -99,7 +99,7 @@ fn an_instance_remembers_until_a_fault_which_the_call_reports() {
 }
 
 #[test]
-fn cancelling_ends_a_call_that_runs_and_every_later_one() {
+fn cancelling_ends_the_running_call_and_every_later_one() {
     let cancel = Cancel::default();
     let options =
         ToolsetOptions::default().with_run(RunOptions::default().with_cancel(cancel.clone()));
@@ -123,7 +123,7 @@ fn cancelling_ends_a_call_that_runs_and_every_later_one() {
 }
 
 #[test]
-fn toolsets_that_run_at_once_each_end_in_time() {
+fn concurrent_toolsets_each_end_in_time() {
     let bytes: Arc<[u8]> = Parts {
         call: "(loop $for_ever (br $for_ever)) (i32.const 512)",
         ..Parts::default()
@@ -151,7 +151,7 @@ fn toolsets_that_run_at_once_each_end_in_time() {
 }
 
 #[test]
-fn arguments_have_a_limit() {
+fn arguments_are_limited_in_size() {
     let options = limited(RunLimits::default().with_input_bytes(100));
     let mut toolset = load_bytes(example(), "t", &options).unwrap();
     let mut call = |length| {
@@ -169,7 +169,7 @@ fn arguments_have_a_limit() {
 }
 
 #[test]
-fn an_answer_may_have_as_many_bytes_as_the_limit() {
+fn answer_of_exactly_the_limit_is_accepted() {
     let options = limited(RunLimits::default().with_output_bytes(50));
     let mut toolset = load_bytes(example(), "t", &options).unwrap();
     let mut call = |length| {
@@ -190,7 +190,7 @@ fn an_answer_may_have_as_many_bytes_as_the_limit() {
 
 #[test]
 #[ignore = "measures; run it alone"]
-fn a_warm_call_takes_microseconds() {
+fn warm_call_takes_microseconds() {
     let mut toolset = load_bytes(example(), "t", &ToolsetOptions::default()).unwrap();
     let arguments = json!({ "name": "Ada" });
     let mut times: Vec<Duration> = (0..2000)

@@ -29,7 +29,7 @@ fn refused(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_endless_loop_ends_in_time_wherever_it_is() {
+fn endless_loop_anywhere_ends_in_time() {
     let started = Instant::now();
     let second = within(Duration::from_secs(1));
     let in_call = Parts {
@@ -68,7 +68,7 @@ fn an_endless_loop_ends_in_time_wherever_it_is() {
 }
 
 #[test]
-fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
+fn endless_recursion_exhausts_only_the_guest_stack() {
     let endless = "(func $deeper (param i64 i64) (result i32) (call $deeper (local.get 1) (local.get 0)) drop (i32.const 0))";
     let deeper = "(call $deeper (i64.const 1) (i64.const 2))";
     let in_call = Parts {
@@ -94,7 +94,7 @@ fn calls_without_end_use_up_the_stack_of_the_guest_alone() {
 }
 
 #[test]
-fn memory_that_is_asked_for_at_the_start_has_a_limit() {
+fn initial_memory_is_limited() {
     let huge = Parts {
         memory: "65536",
         ..Parts::default()
@@ -135,7 +135,7 @@ fn memory_that_is_asked_for_at_the_start_has_a_limit() {
 }
 
 #[test]
-fn memory_that_is_asked_for_later_has_a_limit() {
+fn grown_memory_is_limited() {
     // Grows page by page until it may not, and says how it went.
     let grow = "(loop $more (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1))))";
     let goes_on = Parts {
@@ -162,7 +162,7 @@ fn memory_that_is_asked_for_later_has_a_limit() {
 }
 
 #[test]
-fn faults_are_named() {
+fn traps_are_named() {
     let fault = |call: &str| {
         let parts = Parts {
             call,
@@ -198,14 +198,14 @@ fn with_metadata(metadata: &str) -> String {
 }
 
 #[test]
-fn metadata_that_is_no_json_is_an_error() {
+fn non_json_metadata_is_an_error() {
     insta::assert_snapshot!(with_metadata(r#"{"a":1}"#), @r#"ok: "", title "", metadata {"a":1}"#);
     insta::assert_snapshot!(with_metadata(r#"{"a":"#), @"toolset_failed: Toolset `t.wasm` answered with metadata that is not JSON: EOF while parsing a value at line 1 column 5");
     insta::assert_snapshot!(with_metadata(&"[".repeat(20_000)), @"toolset_failed: Toolset `t.wasm` answered with metadata that is not JSON: recursion limit exceeded at line 1 column 128");
 }
 
 #[test]
-fn an_answer_that_is_no_text_is_an_error() {
+fn non_utf8_answer_is_an_error() {
     let parts = Parts {
         items: r#"(data (i32.const 700) "a\ff\fe")"#,
         call: "(i32.store (i32.const 532) (i32.const 700)) (i32.store (i32.const 536) (i32.const 3)) (i32.const 512)",
@@ -220,7 +220,7 @@ fn an_answer_that_is_no_text_is_an_error() {
 }
 
 #[test]
-fn an_enormous_answer_is_not_taken() {
+fn enormous_answer_is_rejected() {
     // The whole memory as the text of the answer: zeros are text.
     let whole = Parts {
         memory: "1600",
@@ -264,7 +264,7 @@ fn an_enormous_answer_is_not_taken() {
 }
 
 #[test]
-fn of_the_log_only_the_end_is_kept() {
+fn only_the_tail_of_the_log_is_kept() {
     let parts = Parts {
         items: r#"(data (i32.const 700) "a line of the log with forty characters!")
             (data (i32.const 800) "last words")"#,
@@ -305,7 +305,7 @@ fn of_the_log_only_the_end_is_kept() {
 }
 
 #[test]
-fn room_for_arguments_that_is_not_there_is_an_error() {
+fn failed_argument_allocation_is_an_error() {
     for (realloc, expected) in [
         ("(i32.const -16)", "realloc return: beyond end of memory"),
         ("unreachable", "`unreachable`"),
@@ -320,7 +320,7 @@ fn room_for_arguments_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
+fn wasm_tool_list_is_validated_like_any_toolset() {
     let listed = |tool: &str| {
         let parts = Parts {
             items: tool,
@@ -347,7 +347,7 @@ fn a_list_of_tools_keeps_the_rules_of_all_toolsets() {
 }
 
 #[test]
-fn nothing_but_the_log_can_be_imported() {
+fn only_the_log_can_be_imported() {
     for import in [
         r#"(import "wasi:filesystem/types@0.2.0" (instance (export "a" (func))))"#,
         r#"(import "wasi:clocks/monotonic-clock@0.2.0" (instance))"#,
@@ -378,7 +378,7 @@ fn nothing_but_the_log_can_be_imported() {
 }
 
 #[test]
-fn a_component_without_the_tools_is_refused() {
+fn component_without_the_tools_interface_is_refused() {
     let other = Parts {
         exported: "skillfold:toolset/tools@0.2.0",
         ..Parts::default()
@@ -402,7 +402,7 @@ fn a_component_without_the_tools_is_refused() {
 }
 
 #[test]
-fn bytes_that_are_no_component_are_refused() {
+fn invalid_component_bytes_are_refused() {
     insta::assert_snapshot!(refused(&wat::parse_str("(module (func (export \"run\")))").unwrap()), @r"
     invalid_toolset: Toolset `t.wasm` cannot be loaded: it is a module, not a component; convert it with `wasm-tools component new`
     hint: Correct the component: it exports `list` and `call` of `skillfold:toolset/tools`, and imports only `logging`
@@ -431,7 +431,7 @@ fn bytes_that_are_no_component_are_refused() {
 }
 
 #[test]
-fn a_function_that_would_exhaust_the_compiler_is_refused() {
+fn function_that_would_exhaust_the_compiler_is_refused() {
     let of_size = |size: usize| {
         let body = "i32.eqz ".repeat(size);
         let function = format!("(func (param i32) (result i32) (local.get 0) {body})");
@@ -451,7 +451,7 @@ fn a_function_that_would_exhaust_the_compiler_is_refused() {
 }
 
 #[test]
-fn a_component_that_compiles_too_slowly_does_not_hold_up_others() {
+fn slow_compilation_does_not_block_other_components() {
     let function = format!(
         "(func (param i32) (result i32) (local.get 0) {})",
         "i32.eqz ".repeat(200_000)
@@ -489,7 +489,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn changed_bytes_never_harm_the_host(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+    fn mutated_component_never_harms_the_host(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut bytes = Parts::default().bytes();
         for (index, byte) in changes {
             let index = index.index(bytes.len());

@@ -6,7 +6,7 @@ use skillfold_setup::{ClientFile, SetupClient, SetupPlan};
 use crate::{CLAUDE, COMMAND, World, add, file, read, undo, world, write};
 
 #[test]
-fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
+fn unparsable_file_is_left_alone_and_reported_with_the_position() {
     let said = |client: SetupClient, text: &str| {
         let world = world(client, text);
         let environment = world.environment("person/app");
@@ -36,7 +36,7 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
 }
 
 #[test]
-fn json_of_other_dialects_is_refused() {
+fn non_standard_json_is_refused() {
     for (text, place) in [
         ("{ 'a': 1 }", "1:3"),
         ("{ a: 1 }", "1:3"),
@@ -66,7 +66,7 @@ fn json_of_other_dialects_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn mode_and_link_of_the_persons_file_stay() {
+fn mode_and_link_of_the_users_file_are_kept() {
     use std::os::unix::fs::PermissionsExt;
     let world = world(SetupClient::ClaudeCode, CLAUDE);
     let (path, real) = (
@@ -87,7 +87,7 @@ fn mode_and_link_of_the_persons_file_stay() {
 }
 
 #[test]
-fn file_that_changes_meanwhile_is_not_written() {
+fn file_changed_concurrently_is_not_written() {
     let world = world(SetupClient::ClaudeCode, CLAUDE);
     let plan = add(&world, SetupClient::ClaudeCode);
     write(&world, file(SetupClient::ClaudeCode), "{}");
@@ -96,7 +96,7 @@ fn file_that_changes_meanwhile_is_not_written() {
 }
 
 #[test]
-fn variables_of_clients_say_where_their_files_are() {
+fn client_variables_override_configuration_paths() {
     let world = World::new("//- person/app/README.md\n");
     let environment = world.environment("person/app");
     let environment = environment

@@ -5,7 +5,7 @@ use skillfold_setup::SetupClient;
 use crate::{CLAUDE, add, check, world, write};
 
 #[test]
-fn claude_code_gets_a_server_beside_the_others() {
+fn claude_code_server_is_added_to_existing_ones() {
     insta::assert_snapshot!(check(SetupClient::ClaudeCode, CLAUDE), @r#"
     {
       "numStartups": 42,
@@ -29,7 +29,7 @@ fn claude_code_gets_a_server_beside_the_others() {
 }
 
 #[test]
-fn cursor_gets_a_server_whatever_the_form_of_the_file() {
+fn cursor_server_is_added_to_any_file_layout() {
     insta::assert_snapshot!(check(SetupClient::Cursor, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"url\": \"https://x\"}\n\t}\n}"), @r#"
     {
     	"mcpServers": {
@@ -99,7 +99,7 @@ fn cursor_gets_a_server_whatever_the_form_of_the_file() {
 }
 
 #[test]
-fn claude_desktop_windsurf_and_zed_get_a_server_as_they_write_one() {
+fn claude_desktop_windsurf_and_zed_servers_use_their_own_format() {
     insta::assert_snapshot!(check(SetupClient::ClaudeDesktop, "{\n  \"globalShortcut\": \"Ctrl+Space\"\n}\n"), @r#"
     {
       "mcpServers": {
@@ -181,7 +181,7 @@ fn vscode_keeps_its_comments_and_inputs() {
 }
 
 #[test]
-fn opencode_gets_a_local_server_in_either_form() {
+fn opencode_gets_a_local_server_in_either_format() {
     insta::assert_snapshot!(check(SetupClient::OpenCode, r#"{
   "$schema": "https://opencode.ai/config.json",
   // models
@@ -241,7 +241,7 @@ fn opencode_gets_a_local_server_in_either_form() {
 }
 
 #[test]
-fn opencode_file_with_comments_is_taken_where_there_is_one() {
+fn opencode_jsonc_file_is_preferred_if_present() {
     let world = world(SetupClient::OpenCode, "{}\n");
     write(
         &world,
@@ -253,7 +253,7 @@ fn opencode_file_with_comments_is_taken_where_there_is_one() {
 }
 
 #[test]
-fn gemini_gets_its_servers_where_it_had_none() {
+fn gemini_servers_section_is_created_if_missing() {
     insta::assert_snapshot!(check(SetupClient::Gemini, r#"{
   "ui": { "theme": "Default" },
   "security": { "auth": { "selectedType": "oauth-personal" } } // by Google

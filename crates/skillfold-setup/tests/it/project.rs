@@ -14,7 +14,7 @@ fn in_project(world: &World, client: SetupClient) -> Result<SetupPlan, Error> {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one snapshot of all clients")]
-fn project_has_a_file_of_its_own_where_the_client_has_one() {
+fn project_file_is_used_for_clients_that_support_one() {
     let world = World::new("//- person/app/README.md\n");
     let files: Vec<String> = SetupClient::ALL
         .into_iter()
@@ -100,7 +100,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
 
 #[cfg(unix)]
 #[test]
-fn link_of_a_project_does_not_turn_a_write_to_somewhere_else() {
+fn link_in_a_project_does_not_redirect_a_write() {
     let world =
         World::new("//- person/app/README.md\n//- person/.vscode/keep\n//- person/.bashrc\n{}\n");
     std::os::unix::fs::symlink(

@@ -5,7 +5,7 @@ use skillfold_setup::SetupClient;
 use crate::{check, file, read, undo, world};
 
 #[test]
-fn codex_gets_a_table_at_the_end() {
+fn codex_table_is_appended() {
     insta::assert_snapshot!(check(SetupClient::Codex, r#"# My model
 model = "gpt-5"   # the good one
 
@@ -70,7 +70,7 @@ theme = 'dark'
 }
 
 #[test]
-fn table_on_one_line_keeps_the_line_ends_of_the_file() {
+fn inline_table_keeps_the_files_line_endings() {
     let inline = "mcp_servers = { github = { command = \"npx\" } } # all of them";
     for text in [
         format!("a = 1\r\n{inline}\r\nb = 2\r\n"),

@@ -5,7 +5,7 @@ use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 use crate::{CLAUDE, COMMAND, World, add, check, file, read, undo, world, write};
 
 #[test]
-fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
+fn undo_removes_only_files_that_setup_created() {
     for client in SetupClient::ALL {
         let world = World::new("//- person/app/README.md\n");
         let plan = add(&world, client);
@@ -38,7 +38,7 @@ fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
 }
 
 #[test]
-fn what_the_person_wrote_since_stays_when_it_is_undone() {
+fn undo_keeps_later_user_edits() {
     let world = world(SetupClient::Cursor, "{\n  \"mcpServers\": {}\n}\n");
     add(&world, SetupClient::Cursor).write().unwrap();
     let text = read(&world, file(SetupClient::Cursor)).unwrap();
@@ -59,7 +59,7 @@ fn what_the_person_wrote_since_stays_when_it_is_undone() {
 }
 
 #[test]
-fn client_that_writes_its_file_anew_loses_nothing_when_it_is_undone() {
+fn undo_works_after_the_client_rewrote_its_file() {
     let world = world(SetupClient::ClaudeCode, CLAUDE);
     add(&world, SetupClient::ClaudeCode).write().unwrap();
     let text = read(&world, file(SetupClient::ClaudeCode)).unwrap();
@@ -75,7 +75,7 @@ fn client_that_writes_its_file_anew_loses_nothing_when_it_is_undone() {
 }
 
 #[test]
-fn entry_that_was_made_otherwise_needs_force() {
+fn foreign_entry_is_replaced_only_with_force() {
     for (client, text) in [
         (
             SetupClient::Cursor,
@@ -129,7 +129,7 @@ fn entry_that_was_made_otherwise_needs_force() {
 }
 
 #[test]
-fn nothing_of_the_configuration_is_remembered_but_what_was_added() {
+fn only_the_added_configuration_is_recorded() {
     let world = world(SetupClient::ClaudeCode, CLAUDE);
     add(&world, SetupClient::ClaudeCode).write().unwrap();
     let memory = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
@@ -143,7 +143,7 @@ fn nothing_of_the_configuration_is_remembered_but_what_was_added() {
 }
 
 #[test]
-fn file_that_is_cut_off_anywhere_is_refused_or_comes_back_byte_for_byte() {
+fn truncated_file_is_refused_or_restored_byte_for_byte() {
     let goose = "a: größe\nextensions:\n  # one\n  b: {c: [1, 2], d: 'x: y'} # two\n  e:\n    f: |\n      g\n\n";
     let codex = "a = 1 # x\n[mcp_servers.b]\nc = [\n 1, # y\n]\n[[d]]\ne = \"\"\"f\n\"\"\"\n";
     let jsonc =

@@ -5,7 +5,7 @@ use skillfold_setup::SetupClient;
 use crate::check;
 
 #[test]
-fn goose_gets_an_extension_among_the_others() {
+fn goose_extension_is_added_to_existing_ones() {
     insta::assert_snapshot!(check(SetupClient::Goose, r#"GOOSE_PROVIDER: anthropic   # the provider
 GOOSE_MODEL: "claude-sonnet"
 
@@ -69,7 +69,7 @@ instructions: |
 }
 
 #[test]
-fn goose_gets_an_extension_whatever_the_form_of_the_file() {
+fn goose_extension_is_added_to_any_file_layout() {
     insta::assert_snapshot!(check(SetupClient::Goose, "GOOSE_MODEL: x"), @"
     GOOSE_MODEL: x
     extensions:

@@ -90,7 +90,7 @@ mod tests {
     use crate::WriteRoot;
 
     #[test]
-    fn old_files_and_those_beyond_the_newest_go_and_all_else_stays() {
+    fn cleanup_removes_only_old_or_surplus_files() {
         let folder = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
         for (age, name) in [

@@ -50,7 +50,7 @@ mod tests {
     use crate::{Access, WriteRoot};
 
     #[test]
-    fn wait_for_a_lock_ends() {
+    fn waiting_for_a_lock_times_out() {
         let folder = tempfile::tempdir().unwrap();
         let base =
             WriteRoot::open_or_create(&folder.path().join("state"), Access::Private).unwrap();

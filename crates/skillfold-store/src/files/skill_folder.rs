@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_file_that_is_written_while_a_change_is_made_stays() {
+    fn hidden_file_written_during_a_change_is_kept() {
         for file in ["pdf/.new", "pdf/.hidden"] {
             let fixture = Fixture::new();
             let (parent, name) = fixture.place.parent().unwrap();
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_written_to_the_old_folder_is_put_aside() {
+    fn file_written_to_the_old_folder_is_kept_aside() {
         let fixture = Fixture::new();
         let Fixture { old, edits, .. } = &fixture;
         fixture.place.change(old, edits, STAGING).unwrap();
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn old_folder_is_removed_even_if_a_part_of_it_is_gone() {
+    fn partially_removed_old_folder_is_removed() {
         let fixture = Fixture::new();
         let Fixture { old, edits, .. } = &fixture;
         fixture.place.change(old, edits, STAGING).unwrap();

@@ -280,13 +280,13 @@ mod tests {
     fn noop(_: &Fixture) {}
 
     #[test]
-    fn file_that_is_still_the_one_that_was_read_goes() {
+    fn unchanged_file_is_replaced_or_removed() {
         assert_eq!(Fixture::new().exchange(noop, |_, _| {}), "done: a=new");
         assert_eq!(Fixture::new().remove(noop, |_, _| {}), "done: ");
     }
 
     #[test]
-    fn file_of_another_writer_gets_its_name_back() {
+    fn file_of_another_writer_is_restored() {
         let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
         assert_eq!(
             Fixture::new().exchange(before, |_, _| {}),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn file_of_another_writer_gets_its_name_back_when_the_new_one_was_removed() {
+    fn file_of_another_writer_is_restored_even_if_the_new_one_was_removed() {
         let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
         let after =
             |fixture: &Fixture, _: &Path| fs::remove_file(fixture.folder.path().join("a")).unwrap();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_two_other_writers_both_stay() {
+    fn files_of_two_other_writers_are_both_kept() {
         let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
         let after = |fixture: &Fixture, _: &Path| fixture.replace_file("a".as_ref(), "fourth");
         assert_eq!(
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn old_file_that_is_gone_or_another_has_changed() {
+    fn missing_or_replaced_old_file_counts_as_changed() {
         let gone = |fixture: &Fixture, temporary: &Path| {
             fs::remove_file(fixture.folder.path().join(temporary)).unwrap();
         };
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn old_content_is_back_when_it_cannot_be_compared() {
+    fn old_content_is_restored_if_it_cannot_be_compared() {
         for act in [Fixture::exchange as fn(_, _, _) -> _, Fixture::remove] {
             let mut fixture = Fixture::new();
             let file = fixture.folder.path().join("a");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_name_of_another_file_stays() {
+    fn foreign_file_under_the_temporary_name_is_kept() {
         let fixture = Fixture::new();
         let staged = Staged::write(&fixture.dir, b"new", &FileMode::Ordinary).unwrap();
         fixture.replace_file(staged.name().as_ref(), "third");

@@ -299,7 +299,7 @@ impl Folder {
 }
 
 #[test]
-fn unflushed_writes_and_names_vanish_or_tear() {
+fn simulated_disk_loses_or_tears_unflushed_writes_and_names() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "old").unwrap();
     let mut disk = Disk::read(folder.path());

@@ -1,6 +1,6 @@
 //! Many processes propose and decide at once.
 //!
-//! A process is this test binary, told to run [`proposes_and_decides`] alone, in a folder of its own beside the home.
+//! A process is this test binary, told to run [`child_that_proposes_and_decides`] alone, in a folder of its own beside the home.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -61,7 +61,11 @@ fn many_processes_lose_no_change() {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join(SECONDS), race_time().as_secs().to_string()).unwrap();
         Command::new(env::current_exe().unwrap())
-            .args(["--exact", "many::proposes_and_decides", "--ignored"])
+            .args([
+                "--exact",
+                "many::child_that_proposes_and_decides",
+                "--ignored",
+            ])
             .current_dir(folder)
             .stdout(Stdio::null())
             .spawn()
@@ -171,7 +175,7 @@ fn check_decisions(
 /// Ends by itself where nothing says how long it works.
 #[test]
 #[ignore = "a process that another test starts"]
-fn proposes_and_decides() {
+fn child_that_proposes_and_decides() {
     let folder = env::current_dir().unwrap();
     let Ok(seconds) = fs::read_to_string(folder.join(SECONDS)) else {
         return;

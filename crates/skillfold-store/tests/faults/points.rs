@@ -140,14 +140,14 @@ fn killed_process_leaves_the_old_state_or_the_new() {
 }
 
 #[test]
-fn failed_call_does_no_harm_where_names_cannot_be_exchanged() {
+fn failed_call_does_no_harm_without_atomic_exchange() {
     let fail = |counted: &Counted<'_>, _: &Path, at| Some(fail(counted, at, Fault::Error(EIO)));
     let tried = without_exchange(|| try_all(fail));
     println!("EIO, names not exchanged: {}", sum(&tried));
 }
 
 #[test]
-fn killed_process_does_no_harm_where_names_cannot_be_exchanged() {
+fn killed_process_does_no_harm_without_atomic_exchange() {
     let kill = |counted: &Counted<'_>, folder: &Path, at| Some(kill(counted, folder, at, "rename"));
     let tried = without_exchange(|| try_all(kill));
     println!("kill -9, names not exchanged: {}", sum(&tried));
@@ -161,7 +161,11 @@ fn kill(counted: &Counted<'_>, folder: &Path, at: usize, how: &str) -> bool {
     let order = format!("{} {at} {how}", number.unwrap());
     fs::write(folder.join(ORDER), order).unwrap();
     let process = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "points::is_killed_at_a_call", "--ignored"])
+        .args([
+            "--exact",
+            "points::child_that_is_killed_at_a_call",
+            "--ignored",
+        ])
         .current_dir(folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -174,7 +178,7 @@ fn kill(counted: &Counted<'_>, folder: &Path, at: usize, how: &str) -> bool {
 /// Ends by itself where there is no order.
 #[test]
 #[ignore = "the process that another test starts to be killed"]
-fn is_killed_at_a_call() {
+fn child_that_is_killed_at_a_call() {
     let folder = env::current_dir().unwrap();
     let Ok(order) = fs::read_to_string(folder.join(ORDER)) else {
         return;

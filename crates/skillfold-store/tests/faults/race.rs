@@ -138,7 +138,7 @@ struct Counts {
 }
 
 #[test]
-fn edit_that_meets_an_approval_is_neither_lost_nor_mixed_in() {
+fn concurrent_edit_is_neither_lost_nor_mixed_into_an_approval() {
     let mut failures = Vec::new();
     for (what, diff) in [("one file", ONE), ("several files", SEVERAL)] {
         let arena = Arena::new(diff);
@@ -256,7 +256,7 @@ fn second_approval_of_a_proposal_changes_nothing() {
 }
 
 #[test]
-fn one_of_two_proposals_for_a_version_is_approved() {
+fn only_one_of_two_proposals_for_a_version_is_approved() {
     let arena = Arena::new(ONE);
     arena.before.write(&arena.home.0);
     let other = ONE.replace("qpdf", "mutool");

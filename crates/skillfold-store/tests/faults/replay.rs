@@ -116,7 +116,7 @@ impl Recorded<'_> {
 }
 
 #[test]
-fn lost_power_leaves_the_old_state_or_the_new() {
+fn power_loss_leaves_the_old_state_or_the_new() {
     let replays = env::var("CRASH_REPLAYS").map_or(REPLAYS, |it| it.parse().unwrap());
     let mut failures = Vec::new();
     for (number, scenario) in (0..).zip(&SCENARIOS) {

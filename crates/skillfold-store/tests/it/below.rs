@@ -17,7 +17,7 @@ fn kind(result: Result<(), Error>) -> ErrorKind {
 }
 
 #[test]
-fn file_that_changed_since_it_was_read_stays() {
+fn file_changed_since_it_was_read_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (base, file) = (WriteRoot::open(folder.path()).unwrap(), Path::new("a"));
     let path = folder.path().join(file);
@@ -43,7 +43,7 @@ fn file_that_changed_since_it_was_read_stays() {
 }
 
 #[test]
-fn path_that_leads_out_is_refused() {
+fn escaping_path_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("base")).unwrap();
     let base = WriteRoot::open(&folder.path().join("base")).unwrap();
@@ -96,7 +96,7 @@ mod unix {
     use crate::{LIMIT, names};
 
     #[test]
-    fn link_on_the_way_is_refused_with_the_reason() {
+    fn link_in_the_path_is_refused_with_the_reason() {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("a"), "old").unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -131,7 +131,7 @@ mod unix {
     }
 
     #[test]
-    fn folder_that_is_swapped_for_a_link_after_it_was_read_is_refused() {
+    fn folder_swapped_for_a_link_after_reading_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["inside", "outside"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -154,7 +154,7 @@ mod unix {
     }
 
     #[test]
-    fn file_that_may_not_be_written_is_not_replaced() {
+    fn read_only_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (base, file) = (WriteRoot::open(folder.path()).unwrap(), Path::new("a"));
         base.create(file, b"old", Access::Ordinary).unwrap();
@@ -175,7 +175,7 @@ mod unix {
     }
 
     #[test]
-    fn private_is_private_whatever_was_there() {
+    fn private_write_tightens_existing_permissions() {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
         let folder = tempfile::tempdir().unwrap();
         let (state, file) = (folder.path().join("state"), Path::new("a"));

@@ -1,6 +1,6 @@
 //! A process that writes is killed.
 //!
-//! The process is this test binary, told to run [`writes_until_it_is_killed`] alone, in a folder made for it.
+//! The process is this test binary, told to run [`child_that_writes_until_killed`] alone, in a folder made for it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -48,7 +48,11 @@ fn killed_writer_leaves_old_or_new_content() {
 /// Starts a writer and returns when it is in the middle of its first write.
 fn start_writer(folder: &Path) -> Child {
     let mut writer = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "killed::writes_until_it_is_killed", "--ignored"])
+        .args([
+            "--exact",
+            "killed::child_that_writes_until_killed",
+            "--ignored",
+        ])
         .current_dir(folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -64,7 +68,7 @@ fn start_writer(folder: &Path) -> Child {
 /// Ends by itself where there is no file to write, or when the folder is removed.
 #[test]
 #[ignore = "the process that another test kills"]
-fn writes_until_it_is_killed() {
+fn child_that_writes_until_killed() {
     let file = &env::current_dir().unwrap().join(FILE);
     let contents = contents();
     for content in contents.iter().cycle() {

@@ -16,7 +16,7 @@ fn leftover_of_a_dead_writer_is_removed() {
 }
 
 #[test]
-fn temporary_file_of_a_living_writer_stays() {
+fn temporary_file_of_a_live_writer_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let living = File::create(folder.path().join(".skillfold-write-living")).unwrap();
     living.lock().unwrap();
@@ -29,7 +29,7 @@ fn temporary_file_of_a_living_writer_stays() {
 }
 
 #[test]
-fn what_is_no_temporary_file_stays() {
+fn other_files_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join(".skillfold-write-folder")).unwrap();
     fs::write(folder.path().join("skillfold-write-a"), "mine").unwrap();
@@ -41,7 +41,7 @@ fn what_is_no_temporary_file_stays() {
 
 #[test]
 #[cfg(unix)]
-fn leftovers_are_not_looked_for_behind_links() {
+fn leftovers_behind_links_are_not_removed() {
     let outside = tempfile::tempdir().unwrap();
     let other = outside.path().join(".skillfold-write-other");
     fs::write(&other, "par").unwrap();

@@ -36,7 +36,7 @@ fn changes_under_a_lock_lose_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn link_or_folder_in_the_place_of_a_lock_is_refused() {
+fn link_or_folder_in_place_of_a_lock_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = WriteRoot::open(folder.path()).unwrap();
     let target = folder.path().join("target");

@@ -6,10 +6,10 @@ use skillfold_core::ErrorKind;
 use skillfold_core::load::Digest;
 use skillfold_store::{LogRecords, VersionCause, WriteRoot};
 
-use crate::improve::{DIFF, User, now};
+use crate::proposals::{DIFF, User, now};
 
 #[test]
-fn every_change_of_a_whole_last_line_is_damage() {
+fn any_change_to_a_complete_last_line_is_damage() {
     let user = User::new();
     user.approve(&user.propose(DIFF)).unwrap();
     let log = fs::read(user.home.path().join("data/audit.jsonl")).unwrap();
@@ -82,7 +82,7 @@ fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
 }
 
 #[test]
-fn history_is_read_from_a_damaged_log_and_while_another_writes() {
+fn history_is_readable_from_a_damaged_log_and_during_a_write() {
     let user = User::new();
     user.approve(&user.propose(DIFF)).unwrap();
     let log = user.home.path().join("data/audit.jsonl");

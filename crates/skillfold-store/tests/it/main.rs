@@ -6,11 +6,11 @@
 )]
 
 mod below;
-mod improve;
 mod killed;
 mod leftovers;
 mod lock;
 mod log;
+mod proposals;
 mod race;
 mod write;
 

@@ -47,7 +47,7 @@ fn two_writers_of_a_file_leave_one_content_whole() {
 }
 
 #[test]
-fn many_writers_do_not_take_each_other_for_dead() {
+fn many_writers_do_not_mistake_each_other_for_dead() {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<String> = (0..8).map(|number| format!("file-{number}")).collect();
     thread::scope(|scope| {
@@ -83,7 +83,7 @@ fn one_of_many_creators_wins() {
 /// One writer adds to a file what it read of it; meanwhile another program puts a file of its own in its place.
 #[test]
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn file_that_another_program_puts_there_is_not_overwritten() {
+fn file_created_by_another_program_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let (file, other) = (folder.path().join("a"), folder.path().join("other"));
     put(&file, b"0 ").unwrap();

@@ -40,7 +40,7 @@ fn create_does_not_overwrite() {
 }
 
 #[test]
-fn remove_takes_one_regular_file_away() {
+fn remove_deletes_one_regular_file_only() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a");
     create(&file, b"old").unwrap();
@@ -60,7 +60,7 @@ fn remove_takes_one_regular_file_away() {
 }
 
 #[test]
-fn create_makes_folders() {
+fn create_makes_parent_folders() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("new/folder/a");
     create(&file, b"first").unwrap();
@@ -68,7 +68,7 @@ fn create_makes_folders() {
 }
 
 #[test]
-fn file_in_the_place_of_a_folder_is_an_error_and_stays() {
+fn file_in_place_of_a_folder_is_an_error_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a");
     fs::write(&file, "old").unwrap();
@@ -147,7 +147,7 @@ mod unix {
     }
 
     #[test]
-    fn replaced_program_does_not_lend_its_writer_to_others() {
+    fn replaced_file_loses_its_setuid_and_setgid_bits() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         fs::write(&file, "old").unwrap();

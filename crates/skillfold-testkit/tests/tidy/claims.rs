@@ -143,7 +143,7 @@ fn hook_clients() -> Vec<&'static str> {
 }
 
 #[test]
-fn commands_that_pages_name_exist() {
+fn commands_named_in_docs_exist() {
     let mut commands = commands();
     commands.extend(["help", UNKNOWN_COMMAND].map(str::to_owned));
     let is_page = |file: &&File| {
@@ -204,7 +204,7 @@ fn architecture_lists_every_command() {
 }
 
 #[test]
-fn limits_are_those_of_the_code() {
+fn documented_limits_match_the_code() {
     let code = text("crates/skillfold-core/src/limits.rs");
     let (_, defaults) = code
         .split_once("fn default() -> Self {")
@@ -245,7 +245,7 @@ fn wrong_limits(page: &str, defaults: &str) -> Vec<Finding> {
 }
 
 #[test]
-fn pages_name_every_client() {
+fn docs_name_every_client() {
     let mut offenders = Offenders::default();
     let absent = |page: &str, names: Vec<&str>| {
         let page = text(page);
@@ -263,7 +263,7 @@ fn pages_name_every_client() {
 }
 
 #[test]
-fn numbers_of_things_are_right() {
+fn documented_counts_are_right() {
     let is_framework = |file: &&File| {
         let name = file
             .path
@@ -316,7 +316,7 @@ fn wrong_numbers(page: &str, counts: &[(&str, Vec<usize>)]) -> Vec<Finding> {
 
 #[test]
 #[cfg(unix)]
-fn numbers_of_attacks_are_right() {
+fn documented_attack_counts_are_right() {
     let attacks = skillfold_testkit::hostile_tree().attacks();
     let classes: BTreeSet<String> = (attacks.iter())
         .map(|attack| format!("{:?}", attack.class))
@@ -345,7 +345,7 @@ fn numbers_of_attacks_are_right() {
 }
 
 #[test]
-fn what_is_said_to_be_missing_is_missing() {
+fn features_documented_as_missing_are_missing() {
     let exists = |path: &str| files().iter().any(|file| file.path.starts_with(path));
     let existing: Vec<&str> = FEATURES
         .iter()
@@ -401,7 +401,7 @@ fn untrue_denials(page: &str, existing: &[&str]) -> Vec<Finding> {
 }
 
 #[test]
-fn an_untrue_claim_is_found() {
+fn untrue_claim_is_found() {
     let commands = BTreeSet::from(["list".to_owned()]);
     let page = "`skillfold list`, `skillfold --json`\n$ skillfold lst\n`skillfold NAME`\n";
     assert_eq!(

@@ -87,7 +87,7 @@ fn read<'a>(page: &'a str, paths: &[&str]) -> (Vec<(usize, &'a str)>, Vec<Named>
 }
 
 #[test]
-fn a_file_without_a_row_and_a_row_without_a_file_are_found() {
+fn file_without_a_row_and_row_without_a_file_are_found() {
     let page = "`crates/a/src`, in order:\n\n| file | holds |\n|---|---|\n| `read/one.rs`, `two.rs` *(feature `x`)* | `gone` |\n| `view/` | it |\n| `old.rs` | it |\n\n## Rules\n| `no.rs` |\n";
     let paths = [
         "crates/a/src/lib.rs",

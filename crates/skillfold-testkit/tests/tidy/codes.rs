@@ -85,7 +85,7 @@ fn idle_codes(rows: &[Row], shipped: &str, tested: &str) -> Vec<Finding> {
 }
 
 #[test]
-fn an_idle_code_is_found() {
+fn unused_code_is_found() {
     let rows = rows(
         "codes! {\n    // Names.\n    NameLong \"SF001\" Error \"Too long\",\n        \"Cut it\";\n    Name \"SF002\" Info \"Odd\", \"No\";\n}\n",
     );

@@ -14,7 +14,7 @@ const FOLDERS: [&str; 3] = [
 ];
 
 #[test]
-fn the_deep_gate_fails_where_choosing_and_disclosing_are_covered_too_little() {
+fn deep_gate_enforces_choose_and_disclose_coverage() {
     let run = file(RUN).expect("the deep gate has its commands in one file");
     assert!(
         is_judged(&run.text),
@@ -36,7 +36,7 @@ fn is_judged(run: &str) -> bool {
 }
 
 #[test]
-fn share_that_is_lowered_is_found() {
+fn lowered_coverage_threshold_is_found() {
     let run = |least: &str, folders: &[&str]| {
         let folders = folders.join(" ");
         format!(

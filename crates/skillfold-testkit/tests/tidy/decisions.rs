@@ -39,7 +39,7 @@ fn unlisted(index: &str, pages: &[&str]) -> Vec<Finding> {
 }
 
 #[test]
-fn a_page_without_a_link_is_found() {
+fn page_without_a_link_is_found() {
     let index = "- [One](0001-one.md)\n- [Two](./0002-two.md)\n- 0003-three.md\n";
     let pages = ["0001-one.md", "0002-two.md", "0003-three.md"];
     assert_eq!(

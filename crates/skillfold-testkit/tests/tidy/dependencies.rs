@@ -78,7 +78,7 @@ fn dependencies_point_inward() {
 }
 
 #[test]
-fn every_dependency_says_why() {
+fn every_dependency_has_a_reason() {
     let mut offenders = Offenders::default();
     for file in files().iter().filter(|file| file.is_manifest()) {
         offenders.add(&file.path, unexplained(&file.text));
@@ -195,7 +195,7 @@ fn is_internal(package: &str) -> bool {
 }
 
 #[test]
-fn a_dependency_that_points_outward_is_found() {
+fn outward_dependency_is_found() {
     let manifest = "[package]\nname = \"skillfold-core\"\n[dependencies]\nskillfold.workspace = true\nmemchr = \"2\"\n\
                     [target.'cfg(unix)'.build-dependencies]\nother = { package = \"skillfold-run\", version = \"1\" }\n\
                     [dev-dependencies]\nskillfold-testkit.workspace = true\n";
@@ -207,7 +207,7 @@ fn a_dependency_that_points_outward_is_found() {
 }
 
 #[test]
-fn a_testkit_that_is_shipped_is_found() {
+fn shipped_testkit_is_found() {
     let manifest = "[package]\nname = \"skillfold-cli\"\n[dependencies]\nskillfold-mcp = \"0\"\nskillfold-testkit = \"0\"\n";
     assert_eq!(
         outward(manifest),
@@ -219,7 +219,7 @@ fn a_testkit_that_is_shipped_is_found() {
 }
 
 #[test]
-fn a_crate_outside_the_table_is_found() {
+fn crate_missing_from_the_table_is_found() {
     let manifest = "[package]\nname = \"skillfold-types\"\n";
     assert_eq!(
         outward(manifest),
@@ -231,7 +231,7 @@ fn a_crate_outside_the_table_is_found() {
 }
 
 #[test]
-fn a_dependency_without_a_comment_is_found() {
+fn dependency_without_a_comment_is_found() {
     let manifest = "[workspace.dependencies]\nskillfold = \"0\"\n# Why.\na = { version = \"1\", features = [\n  \"x\",\n] }\n\
                     b = \"1\"\n#\nc = \"1\"\n\n[dependencies]\n# Why.\n\nd = \"1\"\nskillfold-core = \"0\"\n\n\
                     # Why.\n[dev-dependencies.e]\nversion = \"1\"\n";

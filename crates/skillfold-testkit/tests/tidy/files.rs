@@ -49,14 +49,14 @@ fn empty_name(path: &str) -> Option<Finding> {
 }
 
 #[test]
-fn a_long_file_is_found() {
+fn long_file_is_found() {
     assert_eq!(too_long(&"//\n".repeat(600)), None);
     let expected = Finding::new(601, "File has 601 lines without tests, the limit is 600");
     assert_eq!(too_long(&"//\n".repeat(601)), Some(expected));
 }
 
 #[test]
-fn an_empty_name_is_found() {
+fn meaningless_file_name_is_found() {
     let expected = Some(Finding::new(1, "Name says nothing: `utils`"));
     assert_eq!(empty_name("crates/a/src/utils.rs"), expected);
     assert_eq!(empty_name("crates/a/src/utils/path.rs"), expected);

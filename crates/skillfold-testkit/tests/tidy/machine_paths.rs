@@ -59,7 +59,7 @@ fn words_after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a s
 }
 
 #[test]
-fn a_machine_path_is_found() {
+fn machine_path_is_found() {
     let text = "cd /root/x\ncd /home/ann/x\ncd /home/user/x\ncat ../shared/a\n`/work/main` and /tmp/x9\n/tmp/$NAME /home/<name>\n";
     let found: Vec<_> = machine_paths(text)
         .into_iter()

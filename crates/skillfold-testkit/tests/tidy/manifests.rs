@@ -22,7 +22,7 @@ const PRESENT: [&str; 3] = ["name", "description", "categories"];
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[test]
-fn every_published_crate_says_what_it_is() {
+fn every_published_crate_has_metadata() {
     let workspace = file("Cargo.toml").expect("the workspace has a manifest");
     let mut offenders = Offenders::default();
     for file in files().iter().filter(|file| {
@@ -101,7 +101,7 @@ fn parsed(manifest: &str) -> Table {
 }
 
 #[test]
-fn an_incomplete_manifest_is_found() {
+fn incomplete_manifest_is_found() {
     let workspace = "[workspace.package]\nversion = \"1.0.0\"\n";
     let with_address = format!("{workspace}repository = \"https://example.com\"\n");
     let complete = "[package]\nname = \"a\"\ndescription = \"b\"\ncategories = [\"c\"]\nversion.workspace = true\n\

@@ -102,7 +102,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 #[test]
-fn a_message_is_told_from_other_literals() {
+fn messages_are_distinguished_from_other_literals() {
     let text = "fn a() {\n    // \"Not this one here\"\n    b(\"Could not read `{path}`: \\\n       {error}\");\n    c(\"two words\");\n\
                     d.expect(\"nobody sees this\");\n    e('\"');\n    f(r#\"Say \"no\" to it\"#);\n}\n";
     let file = File {
@@ -116,7 +116,7 @@ fn a_message_is_told_from_other_literals() {
 }
 
 #[test]
-fn a_message_is_shown_as_it_is() {
+fn message_is_escaped_for_markdown() {
     assert_eq!(as_text("<b>Skills</b> of a #"), "\\<b>Skills\\</b> of a #");
     assert_eq!(as_text("## Available skills"), "\\## Available skills");
 }

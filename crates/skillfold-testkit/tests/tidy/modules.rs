@@ -35,7 +35,7 @@ struct Module {
 }
 
 #[test]
-fn modules_use_only_what_stands_above() {
+fn modules_use_only_modules_above_them() {
     let mut offenders = Offenders::default();
     for (_, modules) in crates() {
         for (path, module) in &modules.0 {
@@ -49,7 +49,7 @@ fn modules_use_only_what_stands_above() {
 }
 
 #[test]
-fn files_do_not_import_each_other_in_a_circle() {
+fn files_have_no_cyclic_imports() {
     let mut offenders = Offenders::default();
     for (_, modules) in crates() {
         let imports = modules.all_imports();
@@ -321,7 +321,7 @@ fn arrows_back(texts: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_use_of_a_module_below_is_found() {
+fn use_of_a_module_below_is_found() {
     let root = (
         "lib.rs",
         "mod name;\n\nmod read;\n\npub use read::yaml::Node;\n",
@@ -370,7 +370,7 @@ fn a_use_of_a_module_below_is_found() {
 }
 
 #[test]
-fn a_circle_is_found_through_parents_and_not_through_exports() {
+fn import_cycle_is_found_through_parents_but_not_exports() {
     let in_circle = |texts: &[(&str, &str)]| {
         let modules = crate_of(texts);
         let imports = modules.all_imports();

@@ -95,7 +95,7 @@ fn types(code: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn a_type_is_found_wherever_it_is_public_and_an_associated_one_is_not() {
+fn public_types_are_found_anywhere_except_associated_ones() {
     let code = "struct A;\npub enum B<'a> {\n    C(&'a str),\n}\npub(crate) trait D {\n    type E;\n}\n// struct F;\ntype G = u8;\n\
                 fn h() {\n    struct I;\n}\n";
     let names: Vec<_> = types(&product_of(code))
@@ -108,7 +108,7 @@ fn a_type_is_found_wherever_it_is_public_and_an_associated_one_is_not() {
 const MAX_ROOT_NAMES: usize = 40;
 
 #[test]
-fn the_roots_of_the_engine_have_at_most_forty_names() {
+fn engine_crate_roots_export_at_most_40_names() {
     for name in ["skillfold-core", "skillfold"] {
         let root = file(&format!("crates/{name}/src/lib.rs")).expect("every crate has a root");
         let names = root_names(&product(root));
@@ -140,7 +140,7 @@ fn root_names(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn modules_and_exports_are_names_of_the_root() {
+fn modules_and_exports_count_as_root_names() {
     let code = "mod a;\npub mod b;\npub use a::C;\npub use b::d::{\n    E, F as G,\n};\n";
     assert_eq!(root_names(code), ["b", "C", "E", "F as G"]);
 }

@@ -36,7 +36,7 @@ fn unproved(page: &str, proofs: &BTreeSet<String>) -> Vec<Finding> {
 }
 
 #[test]
-fn a_promise_without_a_test_is_found() {
+fn promise_without_a_test_is_found() {
     let page = "| promise | enforced by | tests |\n|---|---|---|\n| Kept | it | `a::b` |\n| Broken | it | `a::c` |\n| Empty | it | |\n";
     let proofs = BTreeSet::from(["a::b".to_owned()]);
     assert_eq!(

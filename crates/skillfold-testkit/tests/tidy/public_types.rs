@@ -102,7 +102,7 @@ fn public_part(item: &str) -> &str {
 }
 
 #[test]
-fn a_third_party_type_in_public_is_found() {
+fn public_third_party_type_is_found() {
     let code = "use rustix::fd::{AsFd, OwnedFd};use serde::Own as _;\npub use serde::Serialize;\npub struct A {\n    pub b: OwnedFd,\n    c: OwnedFd,\n}\n\
                 pub fn d(\n    e: clap::Args,\n) -> u8 {\n    memchr::f()\n}\npub enum G {\n    #[serde(x)]\n    H(OwnedFd),\n}\n\
                 pub(crate) fn i(j: OwnedFd) {}\npub struct K(OwnedFd);\npub const L: u8 = memchr::M;\n\

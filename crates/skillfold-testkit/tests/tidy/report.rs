@@ -41,7 +41,7 @@ impl Offenders {
 
 #[test]
 #[should_panic(expected = "a.rs:3: Something is odd\nhint: Make it even")]
-fn an_offender_is_said_with_its_place_and_the_way_out() {
+fn offender_is_reported_with_its_position_and_a_hint() {
     let mut offenders = Offenders::default();
     offenders.add("a.rs", [Finding::new(3, "Something is odd")]);
     offenders.expect_none("Make it even");

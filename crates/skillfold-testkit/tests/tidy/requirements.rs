@@ -54,7 +54,7 @@ fn requirements_name_existing_tests() {
 
 #[test]
 #[ignore = "needs the reference beside the checkout"]
-fn requirements_are_worded_by_the_reference() {
+fn requirements_match_the_reference_wording() {
     let beside = root().parent().expect("the workspace stands in a folder");
     let reference = ["shared", "reference", "requirements.md"]
         .iter()
@@ -288,7 +288,7 @@ fn digest(texts: &[&str]) -> String {
 }
 
 #[test]
-fn a_false_row_is_found() {
+fn false_row_is_found() {
     let page = "| id | what | digest | state | proof |\n|---|---|---|---|---|\n\
                 | A-01 | x | 0 | proved | `core::it::good`, `core::it::bad`, `other::it::good`, `just work`, `just rest` |\n\
                 | A-02 | x | 0 | proved | TODO |\n| A-03 | x | 0 | waits | Someday |\n| A-03 | x | 0 | waits | Run |\n\
@@ -314,7 +314,7 @@ fn a_false_row_is_found() {
 }
 
 #[test]
-fn a_row_that_says_less_than_the_reference_is_found() {
+fn row_weaker_than_the_reference_is_found() {
     let reference = "| A-01 | area | One \\| two | S0 | MUST | C1 |\n| A-02 | area | Two | S0 | MUST | |\n\
                      | A-04 | area | Four | S0 | MUST | C1 C2 |\n| C1 | a vs b | Both |\n| C2 | a vs b | Neither |\n";
     let one = digest(&["x", "One \\| two\nBoth"]);
@@ -347,7 +347,7 @@ fn a_row_that_says_less_than_the_reference_is_found() {
 }
 
 #[test]
-fn a_miscounted_or_unlisted_row_is_found() {
+fn miscounted_or_unlisted_row_is_found() {
     let page = "\nAmended: `A-01`,\n`A-03`.\n\n| A-01 | x | 0 | amended | |\n| A-02 | x | 0 | amended | |\n\
                 | A-03 | x | 0 | proved | |\n| A-04 | x | 0 | host | |\n";
     let expected = [Finding::new(1, "3 rows are proved or amended, and not 4")];

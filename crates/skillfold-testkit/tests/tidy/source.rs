@@ -215,7 +215,7 @@ fn raw_text_length(rest: &str) -> usize {
 }
 
 #[test]
-fn comments_and_literals_are_blank() {
+fn comments_and_literals_are_blanked() {
     let blank = |length: usize| " ".repeat(length);
     assert_eq!(bare("a // b\nc"), format!("a {}\nc", blank(4)));
     assert_eq!(
@@ -237,7 +237,7 @@ fn comments_and_literals_are_blank() {
 }
 
 #[test]
-fn the_test_module_at_the_end_is_no_product() {
+fn trailing_test_module_is_not_product_code() {
     let text = "fn a() {}\n#[cfg(test)]\nfn b() {}\n#[cfg(test)]\n#[expect(\n    x\n)]\nmod tests {\n    c\n}\n";
     assert_eq!(product_of(text), "fn a() {}\n#[cfg(test)]\nfn b() {}\n");
     let file = File {
@@ -252,7 +252,7 @@ fn the_test_module_at_the_end_is_no_product() {
 }
 
 #[test]
-fn words_stand_by_themselves() {
+fn only_whole_words_are_found() {
     let found: Vec<_> = words("eprint!() print!() Code::Name Code::NameLength", "print!").collect();
     assert_eq!(found, [10]);
     let found: Vec<_> = words("Code::NameLength Code::Name", "Code::Name").collect();

@@ -123,7 +123,7 @@ fn function_name(code: &str) -> Option<&str> {
 }
 
 #[test]
-fn tests_are_known_by_their_attribute_or_their_block() {
+fn tests_are_recognised_by_attribute_or_macro_block() {
     let text = "#[test]\n#[cfg(unix)]\n#[expect(\n    a,\n)]\nfn one() {}\nfn helper() {}\n// #[test]\nfn two() {}\n\
                 proptest! {\n    fn three(a in 0..1) { b() }\n}\nfn four() {}\n\"#[test] fn five()\"\n\
                 #[tokio::test]\nasync fn six() {}\n#[tokio::test(flavor = \"multi_thread\")]\nasync fn seven() {}\n";
@@ -133,7 +133,7 @@ fn tests_are_known_by_their_attribute_or_their_block() {
 }
 
 #[test]
-fn path_of_a_test_has_its_crate_its_binary_and_its_modules() {
+fn test_path_has_crate_binary_and_modules() {
     let text = "fn a() {}\nmod outer {\n    #[test]\n    fn deep() {}\n    mod inner {\n        #[test]\n        fn deeper() {}\n    }\n}\n\
                 mod tests;\n#[test]\nfn top() {}\n";
     let paths = |path: &str| {

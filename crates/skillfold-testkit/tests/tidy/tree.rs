@@ -113,7 +113,7 @@ fn relative(path: &Path) -> String {
 }
 
 #[test]
-fn the_tree_holds_this_file_and_nothing_that_is_made() {
+fn tree_has_source_files_and_no_build_output() {
     assert!(file("crates/skillfold-testkit/tests/tidy/tree.rs").is_some());
     assert!(files().iter().all(|file| !file.path.starts_with("target/")));
     assert!(is_not_kept("fuzz/corpus") && is_not_kept("crates/a/target"));
@@ -121,7 +121,7 @@ fn the_tree_holds_this_file_and_nothing_that_is_made() {
 }
 
 #[test]
-fn a_file_knows_where_in_a_crate_it_stands() {
+fn file_knows_its_position_in_its_crate() {
     let file = File {
         path: "crates/a/src/read/mod.rs".to_owned(),
         text: String::new(),

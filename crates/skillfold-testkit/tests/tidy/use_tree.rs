@@ -65,7 +65,7 @@ fn between_commas(inside: &str) -> Vec<&str> {
 }
 
 #[test]
-fn braces_are_taken_apart() {
+fn nested_use_braces_are_expanded() {
     let code = "use crate::a;\nuse crate::{\n    b::{c, d::e},\n    f,\n};\nlet x = crate::g::h(1);\nuse other::crate::i;\n";
     let expected = [(1, "a"), (2, "b::c"), (2, "b::d::e"), (2, "f"), (6, "g::h")];
     assert_eq!(

@@ -20,7 +20,7 @@ const OF_DEPENDENCIES: [&str; 5] = [
 ];
 
 #[test]
-fn variables_are_in_the_reference() {
+fn environment_variables_are_in_the_reference() {
     let reader = file(READER).expect("one file reads the environment");
     let page = file(PAGE).map_or("", |file| &file.text);
     let mut offenders = Offenders::default();
@@ -56,7 +56,7 @@ fn differences(read: &BTreeSet<&str>, page: &str) -> Vec<Finding> {
 }
 
 #[test]
-fn a_variable_without_a_row_is_found() {
+fn variable_without_a_row_is_found() {
     let reader = File {
         path: READER.to_owned(),
         text: "const A: &str = \"SKILLFOLD_CONFIG\";\nconst B: &str = \"SKILLFOLD_\";\nconst C: [&str; 2] = [\"HOME\", \"matching\"];\n"

@@ -82,7 +82,7 @@ impl Model for HttpModel {
 }
 
 #[test]
-fn server_is_asked_by_the_chat_api() {
+fn model_is_called_through_the_chat_api() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {

@@ -203,7 +203,7 @@ mod tests {
     use skillfold_core::read::Profile;
 
     #[test]
-    fn new_skill_lacks_only_its_instructions_whatever_its_description() {
+    fn new_skill_lacks_only_its_instructions_for_any_description() {
         for description in [
             "Greets people",
             "Use when: it's \"odd\" # really",
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_would_not_pass_gets_the_nearest_that_would() {
+    fn invalid_name_is_answered_with_the_nearest_valid_one() {
         assert_eq!(suggest_name("My Great_Skill!"), "my-great-skill");
         assert_eq!(suggest_name("--"), "");
         let why = find_problem("My Skill", &skill_text("My Skill", "Does things", ""));

@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_that_is_taken_back_ends_whatever_else_cannot_be_looked_at() {
+    fn revoked_trust_ends_even_if_other_lookups_fail() {
         let (before, mut found) = revoked();
         found.fault = Some(Error::not_found("a root of a disk that is gone"));
         assert!(found.take_trust_fault(&before).is_none());
@@ -439,14 +439,14 @@ mod tests {
     }
 
     #[test]
-    fn trust_that_cannot_be_looked_at_just_now_stays() {
+    fn trust_survives_a_transient_lookup_failure() {
         let (before, mut found) = revoked();
         found.trust_fault = Some(Error::not_found("the list"));
         assert!(found.take_trust_fault(&before).is_some());
     }
 
     #[test]
-    fn root_that_cannot_be_looked_at_just_now_is_not_lost() {
+    fn root_survives_a_transient_lookup_failure() {
         let (before, mut found) = revoked();
         found.fault = Some(Error::not_found("the root"));
         found.roots.clear();

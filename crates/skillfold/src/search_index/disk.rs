@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn index_is_that_of_the_newest_snapshot_in_whatever_order_they_are_searched() {
+    fn index_follows_the_newest_snapshot_in_any_search_order() {
         let cache = tempfile::tempdir().unwrap();
         let first = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
         assert_eq!(found(&first, "zebras"), (1, true));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn search_after_a_reload_does_not_wait_for_an_index_that_is_made_again() {
+    fn search_after_a_reload_does_not_wait_for_the_rebuild() {
         let cache = tempfile::tempdir().unwrap();
         let first = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
         let disk = Arc::clone(on_disk(&first));
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn index_that_is_gone_is_made_again_and_not_taken_for_an_empty_one() {
+    fn missing_index_is_rebuilt_and_not_taken_for_an_empty_one() {
         let cache = tempfile::tempdir().unwrap();
         let index = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
         assert_eq!(found(&index, "zebras"), (1, true));

@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn index_in_memory_has_the_shape_of_as_many_skills_as_there_are_now() {
+    fn in_memory_index_is_sized_for_the_current_number_of_skills() {
         let resources = Arc::new(SearchResources {
             #[cfg(feature = "index")]
             cache_folder: None,
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn search_does_not_wait_long_for_an_index_that_is_being_built() {
+    fn search_does_not_wait_long_for_an_index_under_construction() {
         let resources = Arc::new(SearchResources {
             #[cfg(feature = "index")]
             cache_folder: None,

@@ -122,7 +122,7 @@ mod tests {
     use super::{IndexRebuild, MAX_FAILURES, WriteTurn};
 
     #[test]
-    fn snapshot_does_not_write_after_a_newer_one_whichever_is_made_first() {
+    fn older_snapshot_never_overwrites_a_newer_one() {
         let first = WriteTurn::default();
         let second = first.next();
         let third = second.next();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_panics_is_a_failure() {
+    fn panicking_rebuild_is_a_failure() {
         let rebuild = IndexRebuild::default();
         let (done, count) = mpsc::channel();
         for _ in 0..2 * MAX_FAILURES {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_heals_at_a_time_and_not_for_ever() {
+    fn one_rebuild_runs_at_a_time_and_retries_are_limited() {
         let rebuild = IndexRebuild::default();
         let (go_on, wait) = mpsc::channel::<()>();
         let (done, count) = mpsc::channel();

@@ -62,7 +62,7 @@ mod tests {
     use super::ListingBudget;
 
     #[test]
-    fn budget_is_written_in_characters_tokens_or_as_a_share() {
+    fn budget_is_parsed_from_characters_tokens_or_percent() {
         let shown = |text: &str| ListingBudget::parse(text).map(|budget| budget.to_string());
         for (text, wanted) in [
             ("auto", Some("auto")),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_count_too_so_that_nested_ones_end_the_search() {
+    fn nested_folders_count_towards_the_entry_limit() {
         let nested = |folders: usize| {
             let folders = (0..folders).map(|number| format!("a/b{number:03}/.keep"));
             words(folders.chain(["z/main.py".to_owned()]))

@@ -247,7 +247,7 @@ mod tests {
     use skillfold_core::text::is_invisible;
 
     #[test]
-    fn printable_json_has_every_character_and_shows_none_that_is_hidden() {
+    fn printable_json_escapes_hidden_characters_and_loses_none() {
         let text: String = ('\0'..=char::MAX).collect();
         let json = printable_json(&serde_json::to_string_pretty(&[&text]).unwrap());
         assert!(!json.contains(|c: char| is_invisible(c) || (c.is_control() && c != '\n')));
@@ -261,7 +261,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "the test reads and writes the schema"
     )]
-    fn schema_is_the_one_that_is_checked_in() {
+    fn schema_matches_the_checked_in_file() {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../docs/schema/view-v2.json"

@@ -60,7 +60,7 @@ fn add(folder: &TempDir, name: &str) {
 }
 
 #[test]
-fn overflow_of_the_watcher_loses_nothing() {
+fn watcher_overflow_loses_no_change() {
     let (folder, skills, watcher) = start_silent(Ok(()), "0");
     for number in 0..500 {
         add(&folder, &format!("made-{number}"));
@@ -72,7 +72,7 @@ fn overflow_of_the_watcher_loses_nothing() {
 }
 
 #[test]
-fn fault_of_the_watcher_is_a_look_at_everything_and_is_in_the_status() {
+fn watcher_error_triggers_a_full_rescan_and_shows_in_the_status() {
     let (folder, skills, watcher) = start_silent(Ok(()), "0");
     add(&folder, "mail");
     watcher
@@ -83,7 +83,7 @@ fn fault_of_the_watcher_is_a_look_at_everything_and_is_in_the_status() {
 }
 
 #[test]
-fn where_the_system_does_not_tell_of_all_it_is_looked_more_often() {
+fn watcher_failure_shortens_the_poll_interval() {
     let (folder, skills, watcher) = start_silent(Err("no more watches".to_owned()), "1");
     let status = watcher.status();
     assert_eq!(status.problem.as_deref(), Some("no more watches"));
@@ -96,7 +96,7 @@ fn where_the_system_does_not_tell_of_all_it_is_looked_more_often() {
 }
 
 #[test]
-fn one_fault_of_the_watcher_does_not_make_it_look_more_often_for_good() {
+fn one_watcher_error_does_not_shorten_the_interval_permanently() {
     let (_folder, _, watcher) = start_silent(Ok(()), "1");
     let long_interval = Duration::from_secs(WATCHED_POLL_FACTOR.into());
     until(|| watcher.status().poll == Some(long_interval));
@@ -110,7 +110,7 @@ fn one_fault_of_the_watcher_does_not_make_it_look_more_often_for_good() {
 }
 
 #[test]
-fn interval_of_the_host_counts_whatever_the_settings_say() {
+fn interval_set_by_the_host_overrides_the_settings() {
     let folder = TempDir::new().unwrap();
     let source = FsSource::open(folder.path()).unwrap();
     let skills = Host::new(Environment::new("/nowhere"))
@@ -128,7 +128,7 @@ fn interval_of_the_host_counts_whatever_the_settings_say() {
 }
 
 #[test]
-fn panic_of_the_change_handler_is_in_the_status_and_watching_goes_on() {
+fn panic_in_the_change_handler_is_reported_and_watching_continues() {
     let folder = TempDir::new().unwrap();
     let source = FsSource::open(folder.path()).unwrap();
     let skills = Host::new(Environment::new("/nowhere"))
@@ -191,7 +191,7 @@ impl Source for Panicking {
 }
 
 #[test]
-fn panic_of_a_source_is_in_the_status_and_watching_goes_on() {
+fn panic_in_a_source_is_reported_and_watching_continues() {
     let (folder, fails) = (TempDir::new().unwrap(), Arc::new(AtomicBool::new(false)));
     let source = FsSource::open(folder.path()).unwrap();
     let source = Panicking(source, Arc::clone(&fails));

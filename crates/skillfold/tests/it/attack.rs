@@ -19,7 +19,7 @@ fn skills(tree: &HostileTree, links: LinkPolicy) -> Skills {
 }
 
 #[test]
-fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
+fn no_path_in_a_call_reads_a_byte_from_outside_the_skill() {
     let tree = hostile_tree();
     let attacks = tree.attacks();
     assert!(attacks.len() >= 500, "{}", attacks.len());
@@ -41,7 +41,7 @@ fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
 }
 
 #[test]
-fn path_in_the_place_of_an_id_leads_to_no_skill() {
+fn path_used_as_an_id_resolves_to_no_skill() {
     let tree = hostile_tree();
     let skills = skills(&tree, LinkPolicy::Follow);
     for attack in tree.attacks() {

@@ -69,7 +69,7 @@ fn settings_name_agents_and_the_skills_that_they_use() {
 }
 
 #[test]
-fn agents_are_explained_with_their_lines() {
+fn config_explain_shows_agents_with_their_lines() {
     let world = world();
     let settings = Settings::load(&world.environment("person/app"));
     let rows = settings.explain().into_iter();
@@ -88,7 +88,7 @@ fn agents_are_explained_with_their_lines() {
 }
 
 #[test]
-fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
+fn agent_mistakes_are_reported_at_their_line() {
     let world = World::new("");
     put(
         &world,
@@ -279,7 +279,7 @@ fn manifest_of_a_trusted_project_describes_an_agent() {
 }
 
 #[test]
-fn marks_of_a_template_are_text_and_a_finding() {
+fn template_markers_are_kept_as_text_and_reported() {
     let world = builder();
     let prompt = "You build in {{ folder }}.";
     put(&world, "person/app/agents/builder/prompt.jinja2", prompt);
@@ -300,7 +300,7 @@ fn marks_of_a_template_are_text_and_a_finding() {
 }
 
 #[test]
-fn manifest_is_read_only_in_a_project_that_is_trusted_as_a_whole() {
+fn agent_manifest_is_read_only_in_a_fully_trusted_project() {
     let world = builder();
     let error = world.skills().agent("agents/builder").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);

@@ -27,7 +27,7 @@ fn say(skills: &Skills, policy: &Policy, request: &str) -> (Turn, u64) {
 }
 
 #[test]
-fn worked_examples_inject_hello_extended_where_it_is_asked_for() {
+fn worked_examples_inject_hello_extended_when_requested() {
     let world = world("hello-extended");
     let host = world.host().set("disclosure", "triggered");
     let skills = host.set("breadcrumb", "off").discover().unwrap().skills;
@@ -46,7 +46,7 @@ fn worked_examples_inject_hello_extended_where_it_is_asked_for() {
 }
 
 #[test]
-fn unrelated_requests_cost_at_least_60_percent_less_than_telling_everything() {
+fn unrelated_requests_cost_at_least_60_percent_less_than_full_context() {
     let world = world("hello-extended");
     let skills = world.skills();
     let eager = skills
@@ -82,7 +82,7 @@ fn hello_extended_has_about_1200_tokens() {
 }
 
 #[test]
-fn examples_are_in_order() {
+fn examples_have_no_findings() {
     for example in ["code-review", "extension-development", "hello-extended"] {
         let world = world(example);
         let skills = world.skills();

@@ -114,7 +114,7 @@ fn worker_lists_loads_code_review_and_applies_it() {
 }
 
 #[test]
-fn every_agent_of_a_host_gets_the_catalog() {
+fn every_agent_of_a_host_sees_the_catalog() {
     let world = world();
     let skills = world.skills();
     let all = skills
@@ -174,7 +174,7 @@ fn session_of_an_agent_sees_what_the_agent_sees() {
 }
 
 #[test]
-fn resumed_conversation_sees_no_more_than_the_agent_whoever_saved_it() {
+fn resumed_conversation_sees_no_more_than_its_agent() {
     let world = world();
     let skills = world.skills();
     let agent = |id: &str, skill: &str| {
@@ -206,7 +206,7 @@ fn resumed_conversation_sees_no_more_than_the_agent_whoever_saved_it() {
 }
 
 #[test]
-fn moving_knowledge_into_a_skill_makes_the_prompt_shorter_for_all() {
+fn moving_knowledge_into_a_skill_shortens_every_prompt() {
     let world = world();
     let skills = world.skills();
     let composed = skills.compose("builder", PROMPT, "").unwrap().text;

@@ -33,7 +33,7 @@ async fn session(skills: &AsyncSkills) -> AsyncSession {
 }
 
 #[test]
-fn futures_answer_what_the_calls_answer() {
+fn async_calls_return_what_sync_calls_return() {
     let source = source();
     runtime().block_on(async {
         let discovered = discover(source.host()).await.unwrap();
@@ -99,7 +99,7 @@ async fn poll_and_drop(future: impl Future, times: usize) -> bool {
 }
 
 #[test]
-fn dropping_any_future_at_any_await_leaves_a_conversation_that_works() {
+fn dropping_a_future_at_any_await_leaves_the_conversation_usable() {
     let source = source();
     let skills = skills(&source);
     runtime().block_on(async {
@@ -146,7 +146,7 @@ fn dropping_any_future_at_any_await_leaves_a_conversation_that_works() {
     reason = "it keeps the scan waiting on another thread"
 )]
 #[test]
-fn worker_is_free_while_a_scan_and_a_turn_wait() {
+fn scan_and_turn_do_not_block_the_async_worker() {
     let source = source();
     let skills = skills(&source);
     runtime().block_on(async {
@@ -171,7 +171,7 @@ fn worker_is_free_while_a_scan_and_a_turn_wait() {
 }
 
 #[test]
-fn panic_of_a_call_reaches_who_awaits_it() {
+fn panic_in_a_call_propagates_to_the_awaiting_task() {
     let source = source();
     let skills = AsyncSkills::new(skills(&source));
     let ended = std::thread::spawn(move || {

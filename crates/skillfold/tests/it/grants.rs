@@ -70,7 +70,7 @@ fn run(skills: &Skills) -> Result<String, ScriptError> {
 }
 
 #[test]
-fn granted_path_that_leads_elsewhere_than_when_it_was_allowed_does_not_run() {
+fn run_is_refused_if_a_granted_path_resolves_elsewhere_than_when_allowed() {
     let user = User::new("{read: [~/Reports/site/home]}");
     let reports = user.folder("Reports");
     user.folder("Reports/site/home");
@@ -99,7 +99,7 @@ fn granted_path_that_leads_elsewhere_than_when_it_was_allowed_does_not_run() {
 }
 
 #[test]
-fn link_in_place_of_a_path_that_was_not_there_does_not_run() {
+fn run_is_refused_if_a_missing_granted_path_became_a_link() {
     let user = User::new("{read: [~/later]}");
     user.folder("Other");
     let skills = user.skills();
@@ -112,7 +112,7 @@ fn link_in_place_of_a_path_that_was_not_there_does_not_run() {
 }
 
 #[test]
-fn no_skill_gets_what_is_protected() {
+fn protected_paths_are_never_granted() {
     let user = User::new("{}");
     for folder in [".ssh", ".claude/skills", "Documents"] {
         user.folder(folder);
@@ -155,7 +155,7 @@ fn no_skill_gets_what_is_protected() {
 }
 
 #[test]
-fn what_is_protected_is_so_where_a_variable_or_a_link_moves_it() {
+fn protected_paths_are_protected_at_their_moved_locations() {
     let user = User::new("{}");
     user.folder("conf/gh");
     user.folder("dot/config");
@@ -180,7 +180,7 @@ fn what_is_protected_is_so_where_a_variable_or_a_link_moves_it() {
 }
 
 #[test]
-fn grants_that_a_form_cannot_show_whole_are_not_asked_about_in_one() {
+fn grants_too_long_for_a_form_are_not_requested_by_form() {
     let user = User::new("{}");
     let question = |permissions: &str| {
         user.ask(permissions);
@@ -197,7 +197,7 @@ fn grants_that_a_form_cannot_show_whole_are_not_asked_about_in_one() {
 }
 
 #[test]
-fn same_bytes_in_another_folder_are_allowed_by_themselves() {
+fn identical_skill_in_another_folder_needs_its_own_permission() {
     let user = User::new("{}");
     let skills = user.skills();
     allow(&skills).unwrap();
@@ -215,7 +215,7 @@ fn same_bytes_in_another_folder_are_allowed_by_themselves() {
 }
 
 #[test]
-fn entry_without_an_approval_does_not_run_where_a_passphrase_is_required() {
+fn entry_without_an_approval_does_not_run_if_a_passphrase_is_required() {
     let user = User::new("{}");
     let strict = || {
         let host = Host::new(user.environment()).set("approval_requires", "passphrase");

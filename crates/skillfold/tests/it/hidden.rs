@@ -174,7 +174,7 @@ fn shown(world: &World, answers: Answers) -> Answers {
 }
 
 #[test]
-fn no_call_for_a_model_tells_a_hidden_skill_from_one_that_is_not_there() {
+fn models_cannot_distinguish_hidden_skills_from_missing_ones() {
     let without = world("");
     let nothing = shown(&without, answers(&skills(&without)));
     assert!(nothing.iter().any(|(_, answer)| answer.contains("plover")));
@@ -189,7 +189,7 @@ fn no_call_for_a_model_tells_a_hidden_skill_from_one_that_is_not_there() {
 }
 
 #[test]
-fn change_of_a_hidden_skill_is_not_told() {
+fn change_of_a_hidden_skill_is_not_announced() {
     for (why, tree) in hidden_skills() {
         let world = world("");
         let skills = skills(&world);
@@ -209,7 +209,7 @@ fn change_of_a_hidden_skill_is_not_told() {
 }
 
 #[test]
-fn skill_that_is_hidden_later_is_gone_from_its_conversation() {
+fn skill_hidden_later_disappears_from_its_conversation() {
     let (_, tree) = hidden_skills().swap_remove(0);
     let open = tree.replace("disable-model-invocation: true", "license: MIT");
     let world = world(&open);
@@ -233,7 +233,7 @@ fn skill_that_is_hidden_later_is_gone_from_its_conversation() {
 }
 
 #[test]
-fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
+fn user_gets_user_only_skills_and_the_reason_for_refusals() {
     let (_, people_only) = hidden_skills().swap_remove(0);
     let world = world(&people_only);
     let person = skills(&world).for_user();
@@ -257,7 +257,7 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
 }
 
 #[test]
-fn agent_bound_to_a_hidden_skill_has_the_others_and_its_model_learns_nothing() {
+fn agent_bound_to_a_hidden_skill_gets_only_the_others() {
     for (why, tree) in hidden_skills() {
         let world = world(&tree);
         for sees in Visibility::ALL {

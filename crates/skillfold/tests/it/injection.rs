@@ -151,7 +151,7 @@ fn token_usage_lower_without_skills() {
 }
 
 #[test]
-fn several_matched_skills_are_all_there_in_their_order() {
+fn matched_skills_are_injected_in_order() {
     let message = "Greet Alice, then tell her the forecast";
     let text = say(&[WEATHER, GREET], message).text.unwrap();
     let (greet, weather) = (text.find("# greet\n"), text.find("# weather\n"));
@@ -159,7 +159,7 @@ fn several_matched_skills_are_all_there_in_their_order() {
 }
 
 #[test]
-fn one_call_before_each_request_gives_text_or_nothing() {
+fn one_call_before_each_request_returns_text_or_nothing() {
     let mut session = session(&[GREET, WEATHER]);
     let requests = ["Hi", "Say bonjour", "What is 2+2?", "The forecast?"];
     let told = requests.map(|request| session.turn(request).text);
@@ -171,7 +171,7 @@ fn one_call_before_each_request_gives_text_or_nothing() {
 }
 
 #[test]
-fn latest_message_is_what_is_matched() {
+fn latest_message_is_matched() {
     let mut session = session(&[GREET, WEATHER]);
     assert!(session.turn("Say bonjour").text.is_some());
     // What the earlier message asked for is not asked for by this one.
@@ -183,7 +183,7 @@ fn latest_message_is_what_is_matched() {
 }
 
 #[test]
-fn what_else_a_host_puts_into_the_prompt_is_untouched() {
+fn other_host_messages_are_neither_matched_nor_changed() {
     let skills = skills(&[GREET, WEATHER]);
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
     // A host's own prompt and its memory speak of skills too; only the request is looked at.
@@ -208,7 +208,7 @@ fn what_else_a_host_puts_into_the_prompt_is_untouched() {
 }
 
 #[test]
-fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
+fn listing_in_the_system_prompt_has_no_instructions() {
     let of = skills(&[GREET, WEATHER]);
     for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
         for style in Style::ALL {
@@ -223,7 +223,7 @@ fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
 }
 
 #[test]
-fn default_settings_match_by_words_alone() {
+fn default_settings_match_without_embeddings() {
     let settings = Settings::default();
     assert_eq!(settings.matching.value, Matching::Hybrid);
     assert_eq!(settings.model.value, None);
@@ -254,7 +254,7 @@ fn by_settings(of: &[(&str, &str, &str)], settings: &[(&str, &str)]) -> Session 
 }
 
 #[test]
-fn request_gets_one_of_four_tiers_whichever_way_it_is_matched() {
+fn request_gets_one_of_four_tiers_in_hybrid_and_keyword_mode() {
     let tiers = [("disclosure", "triggered"), ("style", "tiers")];
     for matching in ["hybrid", "keyword"] {
         let settings = [tiers.as_slice(), &[("matching", matching)]].concat();
@@ -313,7 +313,7 @@ fn request_gets_one_of_four_tiers_whichever_way_it_is_matched() {
 }
 
 #[test]
-fn instructions_are_there_for_what_matched_and_for_nothing_else() {
+fn only_matched_skills_get_instructions() {
     let of = [
         GREET,
         WEATHER,
@@ -373,7 +373,7 @@ fn instructions_are_there_for_what_matched_and_for_nothing_else() {
 }
 
 #[test]
-fn every_match_has_a_confidence_in_the_order_of_the_ranks() {
+fn confidence_of_matches_follows_their_rank() {
     let of = [
         ("a-word", "triggers: [report]", "One."),
         ("b-phrase", "triggers: [annual report]", "Two."),

@@ -48,7 +48,7 @@ fn say(of: &[(&str, &str, &str)], request: &str) -> Turn {
 }
 
 #[test]
-fn text_is_the_heading_and_each_matched_skill_in_the_order_of_the_catalog() {
+fn text_is_the_heading_and_matched_skills_in_catalog_order() {
     let phrase = (
         "zz-letters",
         "triggers: [forecast for alice]",
@@ -68,7 +68,7 @@ fn text_is_the_heading_and_each_matched_skill_in_the_order_of_the_catalog() {
 }
 
 #[test]
-fn request_that_no_trigger_is_in_gets_nothing_at_all() {
+fn request_without_a_trigger_gets_nothing() {
     let of = [GREET, WEATHER, INVOICES];
     for request in [
         "What is 2+2?",
@@ -96,7 +96,7 @@ fn request_that_no_trigger_is_in_gets_nothing_at_all() {
 }
 
 #[test]
-fn skill_without_triggers_is_listed_where_a_breadcrumb_is_wanted_and_never_given() {
+fn skill_without_triggers_is_listed_in_breadcrumbs_and_never_given() {
     let of = [GREET, INVOICES];
     let settings = [("disclosure", "triggered"), ("style", "tiers")];
     let turn = session("keyword", &settings, &of).turn("What is 2+2?");
@@ -130,7 +130,7 @@ fn skill_without_triggers_is_listed_where_a_breadcrumb_is_wanted_and_never_given
 }
 
 #[test]
-fn at_most_three_are_given_and_the_others_are_not_spoken_of() {
+fn at_most_three_skills_are_given_and_the_rest_omitted() {
     let names = ["a", "b", "c", "d", "e"];
     let of = names.map(|name| (name, "triggers: [report]", "Write it."));
     let turn = say(&of, "the report");
@@ -153,7 +153,7 @@ fn at_most_three_are_given_and_the_others_are_not_spoken_of() {
 }
 
 #[test]
-fn trigger_matches_in_any_case_inside_words_and_with_its_punctuation() {
+fn triggers_match_in_any_case_inside_words_and_with_punctuation() {
     let punctuated = ("cpp", "triggers: [c++, '.net', 'what?!']", "Compile it.");
     for request in [
         "BONJOUR",
@@ -175,7 +175,7 @@ fn trigger_matches_in_any_case_inside_words_and_with_its_punctuation() {
 }
 
 #[test]
-fn skill_that_a_trigger_asks_for_is_given_by_it_though_its_name_is_said() {
+fn trigger_match_takes_precedence_over_a_mention() {
     let turn = say(
         &[("greet-all", "triggers: [bonjour]", "Greet.")],
         "greet-all: bonjour",
@@ -190,7 +190,7 @@ fn skill_that_a_trigger_asks_for_is_given_by_it_though_its_name_is_said() {
 }
 
 #[test]
-fn instructions_are_there_only_while_requests_ask_for_them() {
+fn instructions_last_only_while_requests_match() {
     // What is given lives in one call, as where a provider is asked before each.
     let mut session = session_that(
         ContextLifetime::Transient,
@@ -211,7 +211,7 @@ fn instructions_are_there_only_while_requests_ask_for_them() {
 }
 
 #[test]
-fn question_what_can_be_done_gets_the_listing_and_no_instructions() {
+fn capability_question_gets_the_listing_without_instructions() {
     for matching in ["keyword", "hybrid"] {
         let turn = session(matching, &SILENT, &[GREET, WEATHER]).turn("What can you do?");
         let text = turn.text.unwrap();

@@ -23,7 +23,7 @@ fn skills(settings: &[(&str, &str)]) -> Skills {
 }
 
 #[test]
-fn settings_say_how_skills_are_loaded() {
+fn settings_control_how_skills_are_loaded() {
     let plain = skills(&[]);
     assert_eq!(
         plain.load("pdf", "a b").unwrap().text(),
@@ -39,7 +39,7 @@ fn settings_say_how_skills_are_loaded() {
 }
 
 #[test]
-fn loads_are_remembered_across_a_refresh_and_forgotten_on_demand() {
+fn cached_loads_survive_a_refresh_and_can_be_cleared() {
     let skills = skills(&[]);
     let first = skills.load("pdf", "").unwrap();
     skills.refresh().unwrap();
@@ -66,7 +66,7 @@ fn files_are_listed_and_read() {
 }
 
 #[test]
-fn host_gets_errors_and_the_model_gets_answers() {
+fn host_gets_errors_and_the_model_gets_messages() {
     let skills = skills(&[]);
     let error = skills.load("pfd", "").unwrap_err();
     assert_eq!(
@@ -120,7 +120,7 @@ fn printed(style: Style, listing: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_id_loads_as_it_is_printed_in_a_listing() {
+fn every_listed_id_loads() {
     let names = [
         "pdf",
         "PDF_Tools",
@@ -172,7 +172,7 @@ fn every_id_loads_as_it_is_printed_in_a_listing() {
 }
 
 #[test]
-fn only_an_id_a_name_or_a_folder_leads_to_a_skill() {
+fn only_an_id_name_or_folder_resolves_to_a_skill() {
     let file =
         |name: &str| format!("---\nname: {name}\ndescription: Fills in forms\n---\nFill in.\n");
     let source = MemorySource::new([
@@ -230,7 +230,7 @@ fn only_an_id_a_name_or_a_folder_leads_to_a_skill() {
 }
 
 #[test]
-fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
+fn malformed_skill_is_listed_with_its_reason_and_fails_to_load() {
     let world = World::new(
         "
         //- person/.agents/skills/good/SKILL.md
@@ -306,7 +306,7 @@ fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
 }
 
 #[test]
-fn four_of_five_loads_of_typical_use_are_answered_from_memory() {
+fn typical_use_has_an_80_percent_cache_hit_rate() {
     // More skills than are remembered, a few of them loaded most of the time.
     let files = (0..150).map(|number| {
         let text = format!("---\nname: s{number}\ndescription: d\n---\nDo $ARGUMENTS {number}.\n");

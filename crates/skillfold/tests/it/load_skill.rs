@@ -38,7 +38,7 @@ fn session(skills: &Skills) -> Session {
 }
 
 #[test]
-fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
+fn prompt_lists_id_and_description_of_each_skill_by_id() {
     let listing = registry()
         .session(catalog(), ContextLifetime::History)
         .listing();
@@ -54,7 +54,7 @@ fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
 }
 
 #[test]
-fn default_listing_reminds_the_model_to_look_at_skills_first() {
+fn default_listing_reminds_the_model_to_check_skills_first() {
     let hint = "Always check the available skills before starting a complex task.";
     let listing = |style| {
         let policy = catalog().with_style(style);
@@ -73,7 +73,7 @@ fn default_listing_reminds_the_model_to_look_at_skills_first() {
 }
 
 #[test]
-fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missing() {
+fn listing_of_hundreds_of_skills_fits_its_budget_and_counts_the_rest() {
     let about = "Handles one of very many matters, and says at some length what it is good for and when to use it";
     for count in [100, 300, 900] {
         let files = (0..count).map(|number| {
@@ -103,7 +103,7 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
 }
 
 #[test]
-fn load_skill_gives_the_whole_markdown_in_its_envelope() {
+fn load_skill_returns_the_whole_markdown_in_its_envelope() {
     let answer = load_skill(&mut session(&registry()), "greet");
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="greet">
@@ -142,7 +142,7 @@ fn load_skill_of_an_unknown_id_answers_not_found() {
 }
 
 #[test]
-fn load_skill_of_a_file_that_is_gone_answers_why() {
+fn load_skill_of_a_deleted_file_answers_why() {
     let world = World::new(&crate::world::skill("person/.agents/skills/gone"));
     let skills = world.skills();
     std::fs::remove_dir_all(world.path("person/.agents/skills/gone")).unwrap();
@@ -183,7 +183,7 @@ fn scripted_model_reads_the_listing_loads_a_skill_and_applies_it() {
 }
 
 #[test]
-fn scripted_model_gets_an_answer_to_a_wrong_id_and_corrects_itself() {
+fn scripted_model_recovers_from_a_wrong_id() {
     let skills = registry();
     let mut session = session(&skills);
     let told = told(&mut session, "Greet Alice in French");
@@ -198,7 +198,7 @@ fn scripted_model_gets_an_answer_to_a_wrong_id_and_corrects_itself() {
 }
 
 #[test]
-fn each_level_is_given_when_it_is_asked_for() {
+fn each_disclosure_level_is_returned_on_request() {
     let skills = registry();
     let names = "references/names.md";
     // Level 1: what a listing needs, and nothing was loaded for it.

@@ -17,8 +17,6 @@ mod futures;
 #[cfg(all(feature = "run", target_os = "linux"))]
 mod grants;
 mod hidden;
-#[cfg(feature = "store")]
-mod improve;
 mod injection;
 mod keyword;
 mod load;
@@ -29,11 +27,13 @@ mod model;
 mod overlap;
 #[cfg(feature = "store")]
 mod pins;
+#[cfg(feature = "store")]
+mod proposals;
 mod race;
 mod reads;
-#[cfg(feature = "index")]
-mod remember;
 mod roots;
+#[cfg(feature = "index")]
+mod scan_cache;
 #[cfg(all(feature = "run", target_os = "linux"))]
 mod scripts;
 #[cfg(feature = "index")]

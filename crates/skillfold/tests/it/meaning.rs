@@ -57,7 +57,7 @@ fn found(host: Host, request: &str) -> Vec<String> {
 }
 
 #[test]
-fn host_with_an_embedder_finds_what_means_the_same() {
+fn search_with_a_host_embedder_finds_synonyms() {
     let world = World::new(SKILLS);
     let request = "My automobile is broken";
     assert_eq!(found(world.host(), request), [""; 0]);
@@ -68,7 +68,7 @@ fn host_with_an_embedder_finds_what_means_the_same() {
 }
 
 #[test]
-fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
+fn turn_ranks_by_meaning_if_an_embedder_is_available() {
     let skill = |name: &str| {
         format!(
             "//- person/.agents/skills/{name}/SKILL.md\n---\nname: {name}\ndescription: Repairs a {name} in the workshop\n---\nLook.\n"
@@ -121,7 +121,7 @@ impl Embedder for Flaky {
 }
 
 #[test]
-fn search_without_the_meaning_of_its_request_says_so_and_is_not_cached() {
+fn search_whose_request_was_not_embedded_says_so_and_is_not_cached() {
     let world = World::new(SKILLS);
     let flaky = Arc::new(Flaky::default());
     let host = world.host().embedder(Arc::<Flaky>::clone(&flaky));
@@ -141,7 +141,7 @@ fn search_without_the_meaning_of_its_request_says_so_and_is_not_cached() {
 }
 
 #[test]
-fn model_that_cannot_be_used_is_said_and_words_still_find() {
+fn unusable_model_is_reported_and_word_search_still_works() {
     let world = World::new(SKILLS);
     let host = world.host().set("model", "~/no-model");
     let skills = host.set("matching", "semantic").discover().unwrap().skills;
@@ -156,7 +156,7 @@ fn model_that_cannot_be_used_is_said_and_words_still_find() {
 }
 
 #[test]
-fn search_by_words_alone_needs_no_model() {
+fn word_search_needs_no_model() {
     assert_eq!(Settings::default().model.value, None);
     let world = World::new(SKILLS);
     let mut session = world
@@ -174,7 +174,7 @@ fn search_by_words_alone_needs_no_model() {
     clippy::disallowed_methods,
     reason = "the folder is told by the environment"
 )]
-fn model_of_the_settings_finds_what_means_the_same() {
+fn search_with_the_configured_model_finds_synonyms() {
     let models = std::env::var_os("TEST_MODELS").expect("TEST_MODELS names the folder of models");
     let model = PathBuf::from(models).join("static");
     let world = World::new(SKILLS);

@@ -74,7 +74,7 @@ const OFFICE: &str = "
 ";
 
 #[test]
-fn pairs_are_found_by_their_words_and_their_triggers() {
+fn overlapping_pairs_are_found_by_words_and_triggers() {
     insta::assert_snapshot!(check(OFFICE, &[]), @"
     filler ~ pdf-forms: ahead, behind, tied: false; words: forms pdf fills; triggers: 
         Fills in PDF forms.
@@ -84,7 +84,7 @@ fn pairs_are_found_by_their_words_and_their_triggers() {
 }
 
 #[test]
-fn only_what_concerns_the_named_skills_is_returned() {
+fn only_overlaps_of_the_named_skills_are_returned() {
     insta::assert_snapshot!(check(OFFICE, &["mail"]), @"
     mail ~ letters: behind, behind, tied: false; words: inbox; triggers: inbox
     5 compared, 1 compete
@@ -94,7 +94,7 @@ fn only_what_concerns_the_named_skills_is_returned() {
 }
 
 #[test]
-fn copies_are_one_group_and_not_pairs() {
+fn copies_form_one_group_instead_of_pairs() {
     let mut text = OFFICE.to_owned();
     for number in 0..30 {
         writeln!(text, "copy-{number:02}: Draws a map of the stars.").unwrap();
@@ -108,7 +108,7 @@ fn copies_are_one_group_and_not_pairs() {
 }
 
 #[test]
-fn skills_that_no_model_sees_do_not_compete_unless_they_are_named() {
+fn hidden_skills_do_not_compete_unless_named() {
     let text = "
         pdf-form-fields: Fills in PDF forms and checks each field of the form.
         off: Fills in PDF forms, field by field.
@@ -122,7 +122,7 @@ fn skills_that_no_model_sees_do_not_compete_unless_they_are_named() {
 }
 
 #[test]
-fn a_trigger_of_many_skills_is_said_once() {
+fn trigger_shared_by_many_skills_is_reported_once() {
     let topics = [
         "bread", "maps", "taxes", "music", "chess", "plants", "trains", "fonts", "paint", "rivers",
         "shoes", "clocks",
@@ -135,7 +135,7 @@ fn a_trigger_of_many_skills_is_said_once() {
 }
 
 #[test]
-fn limit_cuts_pairs_and_not_their_number() {
+fn limit_truncates_pairs_but_not_their_count() {
     let skills = skills(OFFICE);
     let (all, one) = (
         skills.overlaps(&[], 10).unwrap(),
@@ -146,7 +146,7 @@ fn limit_cuts_pairs_and_not_their_number() {
 }
 
 #[test]
-fn order_of_the_files_decides_nothing() {
+fn result_does_not_depend_on_file_order() {
     let mut lines: Vec<&str> = OFFICE.lines().collect();
     let forward = check(&lines.join("\n"), &[]);
     lines.reverse();

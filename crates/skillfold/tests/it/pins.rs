@@ -48,7 +48,7 @@ fn state(world: &World) -> TrustedState {
 }
 
 #[test]
-fn pinned_folder_is_trusted_while_it_has_the_skills_that_it_had() {
+fn pinned_folder_is_trusted_while_its_skills_are_unchanged() {
     let world = world();
     pin(&world);
     let skills = world.skills();
@@ -66,7 +66,7 @@ fn pinned_folder_is_trusted_while_it_has_the_skills_that_it_had() {
 }
 
 #[test]
-fn any_change_of_a_skill_ends_the_trust_and_the_finding_names_it() {
+fn any_change_to_a_pinned_skill_ends_trust_and_is_reported() {
     let said = |change: &str| {
         let world = world();
         pin(&world);
@@ -84,7 +84,7 @@ fn any_change_of_a_skill_ends_the_trust_and_the_finding_names_it() {
 }
 
 #[test]
-fn folder_that_is_as_it_was_or_is_trusted_again_is_trusted() {
+fn restored_or_retrusted_folder_is_trusted_again() {
     let world = world();
     pin(&world);
     let script = |text: &str| world.write(&format!("//- {A}/scripts/run.sh\n{text}\n"));
@@ -106,7 +106,7 @@ fn folder_that_is_as_it_was_or_is_trusted_again_is_trusted() {
 }
 
 #[test]
-fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_every_answer() {
+fn running_host_notices_a_change_at_its_next_refresh_not_on_every_answer() {
     let world = world();
     pin(&world);
     let host: Host = world.host().set("watch", "off").set("poll_seconds", "0");
@@ -129,7 +129,7 @@ fn running_host_notices_a_change_at_its_next_refresh_and_does_not_refresh_for_ev
     clippy::disallowed_methods,
     reason = "the test changes a file of its own"
 )]
-fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
+fn changed_bytes_are_withheld_even_before_a_refresh() {
     let world = world();
     world.write(&format!("//- {A}/forms.md\nForms\n"));
     pin(&world);
@@ -190,7 +190,7 @@ fn changed_bytes_are_given_to_nobody_although_no_refresh_has_seen_them() {
     clippy::disallowed_methods,
     reason = "the test changes a file of its own"
 )]
-fn part_of_a_large_file_is_given_only_if_the_whole_file_is_as_it_was() {
+fn part_of_a_large_file_is_returned_only_if_the_whole_file_matches_its_pin() {
     let world = world();
     let file = world.path(&format!("{A}/large.bin"));
     let mut bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at % 251) as u8).collect();
@@ -221,7 +221,7 @@ fn part_of_a_large_file_is_given_only_if_the_whole_file_is_as_it_was() {
 
 #[cfg(feature = "store")]
 #[test]
-fn proposal_is_not_answered_with_lines_that_the_folder_was_not_trusted_with() {
+fn proposal_to_a_changed_pinned_skill_is_refused() {
     let world = world();
     pin(&world);
     let skills = world.host().set("watch", "off").discover().unwrap().skills;
@@ -235,7 +235,7 @@ fn proposal_is_not_answered_with_lines_that_the_folder_was_not_trusted_with() {
 
 #[cfg(feature = "watch")]
 #[test]
-fn watching_host_notices_a_change_of_a_pinned_skill() {
+fn watching_host_notices_a_change_to_a_pinned_skill() {
     let world = world();
     pin(&world);
     let skills = world.skills();
@@ -252,7 +252,7 @@ fn watching_host_notices_a_change_of_a_pinned_skill() {
 
 #[cfg(unix)]
 #[test]
-fn skill_that_a_new_link_leads_to_is_a_new_skill() {
+fn skill_behind_a_new_link_is_a_new_skill() {
     let world = world();
     world.write(&tree(&["elsewhere/evil"]));
     pin(&world);
@@ -264,7 +264,7 @@ fn skill_that_a_new_link_leads_to_is_a_new_skill() {
 }
 
 #[test]
-fn pins_that_cannot_be_understood_trust_nothing() {
+fn invalid_pins_trust_nothing() {
     let world = world();
     let path = world.path("person/app").canonicalize().unwrap();
     let path = path.to_str().unwrap();

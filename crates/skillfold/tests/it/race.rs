@@ -32,7 +32,7 @@ fn race(name: &str, swaps: &[(&str, &str)], call: impl Fn(&Skills) -> RaceOutcom
 }
 
 #[test]
-fn load_gives_nothing_from_outside() {
+fn load_leaks_nothing_from_outside() {
     race("load", &SWAPS[1..], |skills| {
         RaceOutcome::from_result(
             skills
@@ -43,7 +43,7 @@ fn load_gives_nothing_from_outside() {
 }
 
 #[test]
-fn load_in_an_envelope_names_nothing_from_outside() {
+fn rendered_load_names_nothing_from_outside() {
     race("render", &SWAPS[1..2], |skills| {
         RaceOutcome::from_result(
             skills
@@ -54,7 +54,7 @@ fn load_in_an_envelope_names_nothing_from_outside() {
 }
 
 #[test]
-fn read_gives_nothing_from_outside() {
+fn read_leaks_nothing_from_outside() {
     race("read", &SWAPS[..2], |skills| {
         let read = skills.read("pdf", "inner/file.txt");
         RaceOutcome::from_result(read.map(|content| content.bytes().to_vec()))

@@ -39,7 +39,7 @@ fn at_once(run: impl Fn()) {
 }
 
 #[test]
-fn finding_skills_reads_the_start_of_each_file_and_keeps_no_instructions() {
+fn discovery_reads_the_head_of_each_file_and_keeps_no_instructions() {
     let long = "A sentence of long instructions.\n".repeat(10_000);
     let fields = "description: d".to_owned();
     let names = ["a", "b", "c"];
@@ -72,7 +72,7 @@ fn filters_by_source_name_and_description_read_no_file() {
 }
 
 #[test]
-fn search_of_descriptions_answers_at_once_and_reads_no_file() {
+fn description_search_reads_no_file() {
     let source = many();
     let skills = source.host().discover().unwrap().skills;
     source.asked();
@@ -89,7 +89,7 @@ fn search_of_descriptions_answers_at_once_and_reads_no_file() {
 }
 
 #[test]
-fn id_leads_to_its_file_and_no_folder_is_listed_again() {
+fn lookup_by_id_lists_no_folder() {
     let source = many();
     let skills = source.host().discover().unwrap().skills;
     assert!(source.asked().lists > 0);
@@ -114,7 +114,7 @@ fn id_leads_to_its_file_and_no_folder_is_listed_again() {
 }
 
 #[test]
-fn instructions_are_read_for_what_asks_for_them_and_not_before() {
+fn instructions_are_read_only_on_demand() {
     let source = many();
     let skills = source
         .host()
@@ -137,7 +137,7 @@ fn instructions_are_read_for_what_asks_for_them_and_not_before() {
 }
 
 #[test]
-fn search_reads_each_file_once_for_its_words_and_loads_none() {
+fn search_reads_each_file_once_and_loads_none() {
     let source = many();
     let skills = source.host().discover().unwrap().skills;
     source.asked();
@@ -156,7 +156,7 @@ fn search_reads_each_file_once_for_its_words_and_loads_none() {
 }
 
 #[test]
-fn catalog_lookup_and_listing_read_nothing_and_wait_for_no_scan() {
+fn catalog_lookup_and_listing_read_no_file_and_wait_for_no_scan() {
     let source = many();
     let skills = source.host().discover().unwrap().skills;
     let mut session = session(&skills);
@@ -179,7 +179,7 @@ fn catalog_lookup_and_listing_read_nothing_and_wait_for_no_scan() {
 }
 
 #[test]
-fn conversation_reads_files_and_searches_within_what_it_may_see() {
+fn conversation_reads_and_searches_only_visible_skills() {
     let skill = |name: &str| (name.to_owned(), "description: Sorts letters".to_owned());
     let skills = ["mail", "post"].map(skill);
     let source = Counting::new(

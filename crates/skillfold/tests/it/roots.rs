@@ -7,7 +7,7 @@ use skillfold::{Environment, Host, Skills, discovery::RootStatus};
 use crate::world::{World, tree};
 
 #[test]
-fn default_roots_are_found_from_the_working_folder_up_and_at_home() {
+fn default_roots_are_found_in_parent_folders_and_home() {
     let world = World::new(&tree(&[
         "person/app/web/.agents/skills/a",
         "person/app/.agents/skills/b",
@@ -38,7 +38,7 @@ fn default_roots_are_found_from_the_working_folder_up_and_at_home() {
 }
 
 #[test]
-fn nearest_root_wins_a_name_and_the_others_stay_reachable() {
+fn nearest_root_wins_a_name_and_others_stay_reachable() {
     let world = World::new(&tree(&[
         "person/app/web/.claude/skills/pdf",
         "person/app/.agents/skills/pdf",
@@ -68,7 +68,7 @@ fn without_a_repository_only_the_working_folder_is_a_project() {
 }
 
 #[test]
-fn home_is_the_persons_and_never_a_project() {
+fn home_is_user_scope_and_never_a_project() {
     let world = World::new(&tree(&["person/.agents/skills/a"]));
     for directory in ["person", "person/app"] {
         let skills = Host::new(world.environment(directory))
@@ -102,7 +102,7 @@ fn host_without_roots_and_home_has_no_skills() {
 }
 
 #[test]
-fn project_is_trusted_by_its_folder_or_one_above_it() {
+fn project_is_trusted_by_its_folder_or_a_parent() {
     let world = World::new(&tree(&["person/app/.agents/skills/a"]));
     let status = |trusted: &str| {
         let host = world
@@ -147,7 +147,7 @@ fn bundled_skills_come_from_a_folder_or_from_memory() {
 }
 
 #[test]
-fn root_that_a_host_names_is_trusted() {
+fn root_named_by_the_host_is_trusted() {
     let world = World::new(&tree(&["named/a"]));
     let source = FsSource::open(world.path("named")).unwrap();
     let skills = world
@@ -194,7 +194,7 @@ fn configured_roots_have_scopes_and_plugins() {
 
 #[cfg(unix)]
 #[test]
-fn root_that_is_reached_by_two_paths_is_searched_once() {
+fn root_reached_by_two_paths_is_searched_once() {
     let world = World::new(&tree(&["person/.agents/skills/a"]));
     skillfold_testkit::write(
         &world.path("person/.claude"),
@@ -217,7 +217,7 @@ fn root_that_is_reached_by_two_paths_is_searched_once() {
 }
 
 #[test]
-fn refresh_finds_roots_that_came_later_and_follows_the_settings() {
+fn refresh_picks_up_new_roots_and_changed_settings() {
     let world = World::new(&tree(&[
         "person/.claude/skills/a",
         "person/.claude/skills/b",
@@ -246,7 +246,7 @@ fn refresh_finds_roots_that_came_later_and_follows_the_settings() {
 
 #[cfg(unix)]
 #[test]
-fn link_of_an_untrusted_project_does_not_take_the_persons_root() {
+fn link_in_an_untrusted_project_does_not_claim_the_user_root() {
     let world = World::new(&tree(&["person/.agents/skills/mail"]));
     skillfold_testkit::write(
         &world.path("person/app/.agents"),
@@ -261,7 +261,7 @@ fn link_of_an_untrusted_project_does_not_take_the_persons_root() {
 }
 
 #[test]
-fn folder_of_a_project_does_not_read_as_the_persons() {
+fn project_folder_is_not_labelled_as_user_folder() {
     let world = World::new(&tree(&[
         "person/app/~/.agents/skills/a",
         "person/.agents/skills/b",

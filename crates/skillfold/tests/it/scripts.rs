@@ -97,7 +97,7 @@ fn call(session: &mut Session, tool: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
+fn model_runs_a_script_only_if_host_and_user_allow_it() {
     let user = User::new();
     let run = json!({ "skill_id": "pdf", "script": "scripts/fill.py", "arguments": ["a b", "$(id)"], "input": "text" });
     let off = user.skills("off");
@@ -124,7 +124,7 @@ fn model_runs_a_script_only_if_the_host_and_the_user_want_it() {
 }
 
 #[test]
-fn change_of_any_file_ends_the_allowance() {
+fn changing_any_file_revokes_the_permission_to_run() {
     let user = User::new();
     let skills = user.skills("on");
     allow(&skills);
@@ -157,7 +157,7 @@ fn change_of_any_file_ends_the_allowance() {
 }
 
 #[test]
-fn what_is_run_is_what_was_looked_at() {
+fn script_runs_from_the_verified_copy() {
     let user = User::new();
     let skills = user.skills("on");
     allow(&skills);
@@ -173,7 +173,7 @@ fn what_is_run_is_what_was_looked_at() {
 }
 
 #[test]
-fn tools_of_a_skill_are_there_once_it_is_loaded_and_are_called_by_both_names() {
+fn tools_of_a_loaded_skill_can_be_called_by_both_names() {
     let user = User::new();
     let skills = user.skills("on");
     let mut conversation = session(&skills);
@@ -227,7 +227,7 @@ fn tools_of_a_skill_are_there_once_it_is_loaded_and_are_called_by_both_names() {
 }
 
 #[test]
-fn failure_of_a_script_is_an_answer_that_says_how() {
+fn script_failure_is_an_answer_with_the_reason() {
     let user = User::new();
     user.write(
         "scripts/fail.py",
@@ -260,7 +260,7 @@ fn failure_of_a_script_is_an_answer_that_says_how() {
 }
 
 #[test]
-fn user_sees_what_a_skill_asks_for_and_gets_no_more() {
+fn skill_gets_no_more_than_the_permissions_shown_to_the_user() {
     let user = User::new();
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
@@ -294,7 +294,7 @@ fn user_sees_what_a_skill_asks_for_and_gets_no_more() {
 }
 
 #[test]
-fn list_of_what_may_run_that_others_may_write_allows_nothing() {
+fn allow_list_writable_by_others_allows_nothing() {
     let user = User::new();
     let skills = user.skills("on");
     allow(&skills);
@@ -311,7 +311,7 @@ fn list_of_what_may_run_that_others_may_write_allows_nothing() {
 }
 
 #[test]
-fn host_can_enforce_the_tools_that_a_skill_allows() {
+fn host_can_enforce_allowed_tools() {
     let user = User::new();
     let allowed = "---\nname: pdf\ndescription: d\nallowed-tools: Read Bash(git:*)\n---\n";
     user.write("SKILL.md", allowed);
@@ -336,7 +336,7 @@ fn host_can_enforce_the_tools_that_a_skill_allows() {
 }
 
 #[test]
-fn entry_that_is_not_understood_allows_nothing_and_is_reported() {
+fn unrecognized_entry_allows_nothing_and_is_reported() {
     let user = User::new();
     let skills = user.skills("on");
     allow(&skills);
@@ -362,7 +362,7 @@ fn entry_that_is_not_understood_allows_nothing_and_is_reported() {
 }
 
 #[test]
-fn failure_of_a_script_without_its_packages_says_which_are_missing() {
+fn script_failure_names_its_missing_packages() {
     let user = User::new();
     let script =
         "# /// script\n# dependencies = ['missing-package>=2']\n# ///\nimport missing_package\n";
@@ -379,7 +379,7 @@ fn failure_of_a_script_without_its_packages_says_which_are_missing() {
 }
 
 #[test]
-fn toolset_that_cannot_load_without_its_packages_says_how_they_are_installed() {
+fn toolset_load_failure_says_how_to_install_its_packages() {
     let user = User::new();
     user.write("toolsets/index.mjs", "import 'missing-package';\n");
     user.write(
@@ -393,7 +393,7 @@ fn toolset_that_cannot_load_without_its_packages_says_how_they_are_installed() {
 }
 
 #[test]
-fn client_lets_a_skill_run_only_where_a_person_let_clients_ask() {
+fn client_can_allow_a_skill_only_if_the_user_enabled_client_approval() {
     let user = User::new();
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
@@ -441,7 +441,7 @@ It asks for the variable PDF_TOKEN.
 }
 
 #[test]
-fn call_that_is_cancelled_ends_and_the_next_one_works() {
+fn cancelled_call_ends_and_the_next_one_works() {
     let user = User::new();
     user.write("scripts/fill.py", "import time\ntime.sleep(50)\n");
     user.write(
@@ -479,7 +479,7 @@ fn call_that_is_cancelled_ends_and_the_next_one_works() {
 }
 
 #[test]
-fn edit_of_prose_keeps_packages_and_edit_of_their_names_does_not() {
+fn editing_prose_keeps_installed_packages_and_editing_requirements_does_not() {
     let user = User::new();
     let script = |package: &str, rest: &str| {
         let text = format!("# /// script\n# dependencies = ['{package}']\n# ///\n{rest}\n");

@@ -93,7 +93,7 @@ fn ids(skills: &Skills, request: &str) -> Vec<String> {
 }
 
 #[test]
-fn many_skills_are_found_on_disk_as_in_memory() {
+fn disk_index_finds_the_same_as_the_memory_index() {
     let place = Place::new(1_200);
     let (memory, disk) = (place.host().discover().unwrap().skills, place.start());
     for request in REQUESTS {
@@ -104,7 +104,7 @@ fn many_skills_are_found_on_disk_as_in_memory() {
 }
 
 #[test]
-fn next_start_writes_nothing_where_nothing_changed() {
+fn next_start_writes_nothing_if_nothing_changed() {
     let place = Place::new(1_000);
     let first = ids(&place.start(), REQUESTS[0]);
     let files = place.files();
@@ -113,7 +113,7 @@ fn next_start_writes_nothing_where_nothing_changed() {
 }
 
 #[test]
-fn changed_skill_is_found_by_what_it_says_now() {
+fn changed_skill_is_found_by_its_new_text() {
     let place = Place::new(1_000);
     let skills = place.start();
     assert_eq!(ids(&skills, "zebras"), [""; 0]);
@@ -127,7 +127,7 @@ fn changed_skill_is_found_by_what_it_says_now() {
 }
 
 #[test]
-fn damaged_index_is_made_again_and_that_is_said() {
+fn damaged_index_is_rebuilt_and_reported() {
     let place = Place::new(1_000);
     let whole = ids(&place.start(), REQUESTS[1]);
     for file in place.files().into_keys() {
@@ -142,7 +142,7 @@ fn damaged_index_is_made_again_and_that_is_said() {
 }
 
 #[test]
-fn index_that_is_damaged_while_it_is_searched_is_said_and_healed() {
+fn index_damaged_during_a_search_is_reported_and_rebuilt() {
     let place = Place::new(1_000);
     place.put(7, "Draws zebras", "Mind the okapi.\n");
     let skills = place.start();
@@ -174,7 +174,7 @@ fn index_that_is_damaged_while_it_is_searched_is_said_and_healed() {
 }
 
 #[test]
-fn place_that_cannot_be_used_costs_no_skill() {
+fn unusable_index_path_loses_no_skill() {
     let place = Place::new(1_000);
     fs::write(place.cache(), "a file").unwrap();
     let found = place.start().search(REQUESTS[1], 10);
@@ -187,7 +187,7 @@ fn place_that_cannot_be_used_costs_no_skill() {
 }
 
 #[test]
-fn few_skills_and_who_does_not_want_it_leave_nothing_on_disk() {
+fn nothing_is_written_for_few_skills_or_if_disabled() {
     let few = Place::new(50);
     ids(&few.start(), REQUESTS[0]);
     assert!(few.files().is_empty());
@@ -198,7 +198,7 @@ fn few_skills_and_who_does_not_want_it_leave_nothing_on_disk() {
 }
 
 #[test]
-fn request_among_many_skills_is_answered_from_disk() {
+fn request_among_many_skills_uses_the_disk_index() {
     use skillfold::core::{ContextLifetime, Policy};
     let place = Place::new(1_000);
     place.put(7, "Draws zebras and other animals on paper", "");

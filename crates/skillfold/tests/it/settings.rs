@@ -17,7 +17,7 @@ fn explained(world: &World, settings: &Settings) -> String {
 }
 
 #[test]
-fn token_of_a_server_is_no_setting_and_is_not_shown() {
+fn server_token_is_not_a_setting_and_is_never_shown() {
     let environment = Environment::new("/nowhere").variable("SKILLFOLD_HTTP_TOKEN", "s3cret");
     let settings = Settings::load(&environment);
     assert_eq!(settings.findings, []);
@@ -28,7 +28,7 @@ fn token_of_a_server_is_no_setting_and_is_not_shown() {
 }
 
 #[test]
-fn each_layer_wins_over_the_one_before() {
+fn each_settings_layer_overrides_the_previous_one() {
     let world = World::new(
         "
         //- person/.config/skillfold/config.toml
@@ -106,7 +106,7 @@ fn each_layer_wins_over_the_one_before() {
 }
 
 #[test]
-fn settings_say_what_a_model_is_told() {
+fn settings_control_what_a_model_sees() {
     let world = World::new("\n//- person/app/README.md\n");
     let environment = world
         .environment("person/app")
@@ -143,7 +143,7 @@ fn matching_by_meaning_is_an_error_without_an_embedder() {
 }
 
 #[test]
-fn content_is_logged_by_the_name_that_other_programs_have_for_it() {
+fn content_logging_honours_enable_sensitive_data() {
     let world = World::new("\n//- person/app/README.md\n");
     let environment = world.environment("person/app");
     let detail = |environment| Settings::load(&environment).policy().log_detail;
@@ -156,7 +156,7 @@ fn content_is_logged_by_the_name_that_other_programs_have_for_it() {
 }
 
 #[test]
-fn matching_by_keyword_searches_for_nothing() {
+fn keyword_matching_runs_no_search() {
     let world = World::new("\n//- person/app/README.md\n");
     let matching = |word: &str| {
         let environment = world
@@ -171,7 +171,7 @@ fn matching_by_keyword_searches_for_nothing() {
 }
 
 #[test]
-fn project_may_not_set_what_counts_for_the_person() {
+fn project_may_not_change_user_settings() {
     let world = World::new(
         "
         //- person/app/.skillfold/config.toml
@@ -221,7 +221,7 @@ fn project_may_not_set_what_counts_for_the_person() {
 }
 
 #[test]
-fn how_files_are_followed_is_for_the_person_to_say() {
+fn only_the_user_may_configure_watching() {
     let world = World::new(
         "
         //- person/app/.skillfold/config.toml
@@ -257,7 +257,7 @@ fn how_files_are_followed_is_for_the_person_to_say() {
 }
 
 #[test]
-fn project_switches_off_its_own_skills_only() {
+fn project_can_disable_only_its_own_skills() {
     let world = World::new(&tree(&[
         "person/app/.agents/skills/pdf",
         "person/app/.agents/skills/mail",
@@ -294,7 +294,7 @@ fn project_switches_off_its_own_skills_only() {
 }
 
 #[test]
-fn list_with_one_bad_entry_is_left_out_whole() {
+fn list_with_one_bad_entry_is_ignored_entirely() {
     let world = World::new(&tree(&["person/app/tools/a"]));
     world.write("\n//- person/app/.skillfold/config.toml\nroots = [\"tools\", \"../x\"]\n");
     let skills = world.skills();
@@ -307,7 +307,7 @@ fn list_with_one_bad_entry_is_left_out_whole() {
 }
 
 #[test]
-fn thousands_of_wrong_settings_are_counted() {
+fn thousands_of_invalid_settings_are_counted() {
     let world = World::new("//- person/README.md\n");
     let wrong: String = (0..20_000)
         .map(|number| format!("key{number} = 1\n"))
@@ -329,7 +329,7 @@ fn thousands_of_wrong_settings_are_counted() {
 }
 
 #[test]
-fn setting_cannot_speak_to_the_terminal() {
+fn setting_cannot_inject_terminal_escapes() {
     let world = World::new("//- person/README.md\n");
     let settings = [
         "\"\\u001b[2Jkey\" = 1",
@@ -353,7 +353,7 @@ fn setting_cannot_speak_to_the_terminal() {
 }
 
 #[test]
-fn pattern_with_a_star_inside_is_no_pattern() {
+fn pattern_with_an_inner_star_is_rejected() {
     let world = World::new("//- person/README.md\n");
     let error = world.host().set("disable", "pd*").discover().unwrap_err();
     insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is not a pattern; `*` stands alone or after a scope or plugin (argument)");
@@ -361,7 +361,7 @@ fn pattern_with_a_star_inside_is_no_pattern() {
 
 #[cfg(unix)]
 #[test]
-fn root_of_a_project_may_not_lead_out_by_a_link() {
+fn project_root_may_not_escape_through_a_link() {
     let world = World::new(&tree(&["elsewhere/a"]));
     std::os::unix::fs::symlink(world.path("elsewhere"), world.path("person/app/skills")).unwrap();
     world.write("\n//- person/app/.skillfold/config.toml\nroots = [\"skills\"]\n");
@@ -392,7 +392,7 @@ fn unknown_key_is_reported_with_the_nearest() {
 }
 
 #[test]
-fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
+fn invalid_user_setting_is_an_error() {
     let world = World::new("//- person/.config/skillfold/config.toml\n");
     let error = |text: &str| {
         world.write(&format!(
@@ -433,7 +433,7 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
 }
 
 #[test]
-fn wrong_settings_of_a_project_are_left_out_and_reported() {
+fn invalid_project_settings_are_ignored_and_reported() {
     let world = World::new(&tree(&["person/.agents/skills/a"]));
     world.write("\n//- person/app/.skillfold/config.toml\ndisable = [\"a\"\nprecedence = 3\n");
     let skills = world.skills();
@@ -442,7 +442,7 @@ fn wrong_settings_of_a_project_are_left_out_and_reported() {
 }
 
 #[test]
-fn pattern_that_switches_nothing_is_reported() {
+fn enablement_pattern_without_a_match_is_reported() {
     let world = World::new(&tree(&["person/.agents/skills/report"]));
     let skills = world
         .host()
@@ -457,7 +457,7 @@ fn pattern_that_switches_nothing_is_reported() {
 }
 
 #[test]
-fn settings_file_that_a_variable_names_must_be_there() {
+fn settings_file_named_by_a_variable_must_exist() {
     let world = World::new("//- person/app/mine.toml\nmax_depth = 1\n");
     let settings = |path: &str| {
         let environment = world
@@ -478,7 +478,7 @@ fn settings_file_that_a_variable_names_must_be_there() {
 }
 
 #[test]
-fn settings_file_can_be_named_by_a_variable() {
+fn settings_file_can_be_set_by_a_variable() {
     let world = World::new("//- special.toml\nmax_depth = 1\n");
     let environment = Environment::new(world.path("person/app")).variable(
         "SKILLFOLD_CONFIG",
@@ -495,7 +495,7 @@ fn settings_file_can_be_named_by_a_variable() {
 }
 
 #[test]
-fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
+fn oversized_project_settings_are_ignored_and_reported() {
     let world = World::new("//- app/.git/HEAD\n");
     let text = format!("# {}\n", "x".repeat(1 << 20));
     world.write(&format!("//- app/.skillfold/config.toml\n{text}"));
@@ -509,7 +509,7 @@ fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
 }
 
 #[test]
-fn a_conversation_may_have_settings_of_its_own_and_only_those_of_a_policy() {
+fn conversation_may_override_policy_settings_only() {
     let settings = Settings::load(&Environment::new("/nowhere"));
     let policy = settings
         .policy_with(["style=xml", "max_per_request=1"])

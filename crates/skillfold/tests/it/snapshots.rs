@@ -78,7 +78,7 @@ impl Source for Generations {
 }
 
 #[test]
-fn two_threads_see_only_whole_snapshots_while_a_third_refreshes() {
+fn threads_see_only_complete_snapshots_during_a_refresh() {
     let source = Generations::default();
     let root = Root::new(Scope::User, "generations", source.clone());
     let skills = Host::new(Environment::new("/nowhere"))
@@ -124,7 +124,7 @@ fn two_threads_see_only_whole_snapshots_while_a_third_refreshes() {
 }
 
 #[test]
-fn many_threads_may_refresh_at_once() {
+fn many_threads_may_refresh_concurrently() {
     let memory = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
     let host = Host::new(Environment::new("/nowhere")).bundled("memory", memory);
     let skills = host.discover().unwrap().skills;

@@ -61,7 +61,7 @@ fn log() -> String {
 }
 
 #[test]
-fn accuracy_is_told_day_by_day() {
+fn accuracy_is_reported_per_day() {
     let stats = read(log(), PeriodLength::Day);
     insta::assert_snapshot!(periods(&stats), @"
     2024-10-04T00:00:00Z to 2024-10-04T00:01:00Z: 1/1 turns, 0 used, 1 unused, 0 missed, 0.00 -
@@ -72,7 +72,7 @@ fn accuracy_is_told_day_by_day() {
 }
 
 #[test]
-fn accuracy_is_told_for_each_so_many_outcomes() {
+fn accuracy_is_reported_per_number_of_outcomes() {
     let stats = read(log(), PeriodLength::Outcomes(NonZeroU64::new(2).unwrap()));
     let tallies: Vec<_> = stats.periods.iter().map(|one| shown(&one.tally)).collect();
     insta::assert_snapshot!(tallies.join("\n"), @"
@@ -83,7 +83,7 @@ fn accuracy_is_told_for_each_so_many_outcomes() {
 }
 
 #[test]
-fn worst_skills_come_first_and_ways_are_counted() {
+fn worst_skills_come_first_and_signals_are_counted() {
     let stats = read(log(), PeriodLength::Day);
     let skills = stats.skills.iter();
     let skills: Vec<_> = skills
@@ -98,7 +98,7 @@ fn worst_skills_come_first_and_ways_are_counted() {
 }
 
 #[test]
-fn hostile_lines_are_counted_and_harm_nothing() {
+fn hostile_lines_are_counted_and_harmless() {
     let nested = "[".repeat(100_000);
     let endless = format!("{{\"event\":\"{}\"}}\n", "x".repeat(1 << 20));
     let id = "x".repeat(2_000);
@@ -130,7 +130,7 @@ fn hostile_lines_are_counted_and_harm_nothing() {
 }
 
 #[test]
-fn more_skills_ways_and_days_than_are_kept_are_said() {
+fn truncated_skills_signals_and_days_are_reported() {
     let mut log = String::new();
     for number in 0..10_020_u64 {
         let way: String = number
@@ -152,7 +152,7 @@ fn more_skills_ways_and_days_than_are_kept_are_said() {
 }
 
 #[test]
-fn line_without_an_end_takes_no_memory() {
+fn endless_line_is_skipped_in_constant_memory() {
     let endless = std::io::repeat(b'x').take(64 << 20);
     let log = std::io::BufReader::new(endless.chain(Cursor::new(format!("\n{}", turn(START, 1)))));
     let stats = Stats::read(Limited(log), PeriodLength::Day).unwrap();
@@ -181,7 +181,7 @@ impl<R: BufRead> BufRead for Limited<R> {
 }
 
 #[test]
-fn empty_log_says_nothing() {
+fn empty_log_has_no_statistics() {
     for log in ["", "\n", "\n \n"] {
         let stats = read(log, PeriodLength::Day);
         assert_eq!((stats.periods.len(), stats.all), (0, Tally::default()));

@@ -65,7 +65,7 @@ fn many(count: usize) -> String {
 }
 
 #[test]
-fn definitions_say_what_a_model_must_know_and_are_the_same_for_all_skills() {
+fn tool_definitions_are_the_same_for_any_skills() {
     let definitions = session(TREE).tools();
     assert_eq!(definitions, session(&many(60)).tools());
     let lines: Vec<_> = definitions
@@ -98,7 +98,7 @@ fn without_skills_there_are_no_tools() {
 }
 
 #[test]
-fn load_skill_takes_one_id_and_answers_with_the_whole_skill() {
+fn load_skill_takes_one_id_and_returns_the_whole_skill() {
     let mut session = session(TREE);
     let load = session
         .tools()
@@ -116,7 +116,7 @@ fn load_skill_takes_one_id_and_answers_with_the_whole_skill() {
 }
 
 #[test]
-fn answer_is_text_alone_and_a_value_for_programs_on_request() {
+fn answer_is_text_with_structured_content_on_request() {
     let mut session = session(TREE);
     let answer = session.call("load_skill", &json!({ "skill_id": "pdf" }).to_string());
     let [Block::Text(text)] = &*answer.content else {
@@ -136,7 +136,7 @@ fn answer_is_text_alone_and_a_value_for_programs_on_request() {
 }
 
 #[test]
-fn search_says_how_well_at_most_five_skills_fit() {
+fn search_returns_at_most_five_skills_with_confidence() {
     let mut session = session(&many(60));
     let found = session.call(
         "search_skills",
@@ -152,7 +152,7 @@ fn search_says_how_well_at_most_five_skills_fit() {
 }
 
 #[test]
-fn list_comes_in_pages_and_by_words() {
+fn list_can_be_paged_and_filtered_by_words() {
     let mut session = session(&many(120));
     let (mut seen, mut cursor) = (Vec::new(), Value::Null);
     for _ in 0..3 {
@@ -171,7 +171,7 @@ fn list_comes_in_pages_and_by_words() {
 }
 
 #[test]
-fn whatever_is_wrong_with_a_call_is_an_answer_to_act_on() {
+fn every_invalid_call_gets_an_actionable_answer() {
     let mut session = session(TREE);
     let mut said = String::new();
     for (tool, arguments) in [
@@ -228,7 +228,7 @@ fn path_that_leaves_the_skill_is_refused_as_traversal() {
 }
 
 #[test]
-fn child_conversation_reaches_no_other_skill_by_any_tool() {
+fn child_conversation_cannot_reach_other_skills_with_any_tool() {
     let parent = session(TREE);
     let mut child = parent.child(["mail"]).unwrap();
     for (tool, arguments) in [
@@ -278,7 +278,7 @@ fn agent_reaches_only_what_it_sees() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the files are not text")]
-fn picture_comes_as_a_picture_by_its_content_and_other_bytes_by_their_path() {
+fn images_are_returned_inline_and_other_binaries_by_path() {
     let own = folder(TREE);
     let png = b"\x89PNG\r\n\x1a\nrest".to_vec();
     let large: Vec<u8> = png
@@ -338,7 +338,7 @@ fn picture_comes_as_a_picture_by_its_content_and_other_bytes_by_their_path() {
 }
 
 #[test]
-fn bytes_of_a_skill_without_a_folder_come_as_a_resource() {
+fn binaries_of_a_skill_without_a_folder_are_returned_as_a_resource() {
     let source = MemorySource::new([
         (
             "pdf/SKILL.md".to_owned(),
@@ -409,7 +409,7 @@ fn load(session: &mut Session) -> std::sync::Arc<ToolAnswer> {
 }
 
 #[test]
-fn cached_answer_is_never_given_for_a_changed_file() {
+fn cached_answer_is_never_used_for_a_changed_file() {
     let own = folder(TREE);
     let skills = on_disk(own.path());
     // Until then a change cannot be told by the revision of the file, and nothing is cached.
@@ -442,7 +442,7 @@ fn cached_answer_is_never_given_for_a_changed_file() {
 }
 
 #[test]
-fn cached_answer_is_not_given_after_a_refresh_that_changes_it() {
+fn cached_answer_is_invalidated_by_a_refresh() {
     let own = folder(TREE);
     let skills = on_disk(own.path());
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
@@ -454,7 +454,7 @@ fn cached_answer_is_not_given_after_a_refresh_that_changes_it() {
 }
 
 #[test]
-fn cached_skill_counts_by_the_counter_of_each_conversation() {
+fn cached_skill_is_counted_with_each_conversations_token_counter() {
     #[derive(Debug)]
     struct Each;
     impl TokenCounter for Each {
@@ -478,7 +478,7 @@ fn cached_skill_counts_by_the_counter_of_each_conversation() {
 }
 
 #[test]
-fn arguments_that_are_no_json_are_answered() {
+fn non_json_arguments_get_an_error_answer() {
     let skills = skills(TREE);
     let mut session = skills.session(Policy::default(), ContextLifetime::History);
     for text in ["{", "NaN", "\u{feff}", r#"{"skill_id": "\ud800"}"#] {

@@ -43,7 +43,7 @@ fn trust(world: &World, folder: &str) {
 }
 
 #[test]
-fn folder_that_was_trusted_trusts_the_projects_in_it_until_it_is_taken_out() {
+fn trusted_folder_covers_its_projects_until_removed() {
     for folder in ["person/app", "person/app/../app"] {
         let world = world();
         assert_eq!(status(&world), Status::Untrusted);
@@ -58,7 +58,7 @@ fn folder_that_was_trusted_trusts_the_projects_in_it_until_it_is_taken_out() {
 }
 
 #[test]
-fn folder_of_projects_trusts_each_of_them_and_nothing_beside_it() {
+fn projects_folder_trusts_each_project_and_nothing_outside() {
     let world = World::new(&tree(&[
         "person/code/app/.agents/skills/a",
         "person/code-b/.agents/skills/a",
@@ -76,7 +76,7 @@ fn folder_of_projects_trusts_each_of_them_and_nothing_beside_it() {
 }
 
 #[test]
-fn list_is_plain_and_keeps_what_a_person_wrote_into_it() {
+fn trust_list_is_plain_text_and_keeps_user_edits() {
     let world = world();
     trust(&world, "person/app");
     let text = list(&world);
@@ -103,7 +103,7 @@ fn list_is_plain_and_keeps_what_a_person_wrote_into_it() {
 
 #[cfg(unix)]
 #[test]
-fn folder_that_was_replaced_is_not_trusted_and_said_so() {
+fn replaced_folder_is_not_trusted_and_is_reported() {
     let world = world();
     trust(&world, "person/app");
     let (app, other) = (world.path("person/app"), world.path("person/other"));
@@ -138,7 +138,7 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
 
 #[cfg(unix)]
 #[test]
-fn link_to_a_trusted_folder_is_that_folder() {
+fn link_to_a_trusted_folder_is_trusted() {
     let world = world();
     std::os::unix::fs::symlink(world.path("person/app"), world.path("person/link")).unwrap();
     trust(&world, "person/link");
@@ -151,7 +151,7 @@ fn link_to_a_trusted_folder_is_that_folder() {
 }
 
 #[test]
-fn what_cannot_be_understood_trusts_nothing_and_is_said() {
+fn unrecognized_entry_trusts_nothing_and_is_reported() {
     let world = world();
     let path = world.path("person/app").canonicalize().unwrap();
     let path = path.to_str().unwrap();
@@ -205,7 +205,7 @@ fn project_cannot_trust_itself() {
 }
 
 #[test]
-fn home_and_what_it_lies_in_cannot_be_trusted() {
+fn home_and_its_parents_cannot_be_trusted() {
     let world = world();
     let environment = world.environment("person/app");
     for (folder, kind) in [
@@ -234,7 +234,7 @@ fn home_and_what_it_lies_in_cannot_be_trusted() {
 }
 
 #[test]
-fn state_is_where_the_system_keeps_it() {
+fn state_uses_the_system_state_directory() {
     let world = world();
     let state = world.path("state");
     let environment = world.environment("person/app");
@@ -295,7 +295,7 @@ fn ways(skills: &Skills) -> Vec<&'static str> {
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 #[test]
-fn revoked_trust_ends_every_answer_within_a_second_whatever_the_settings_say() {
+fn revoked_trust_takes_effect_within_a_second_whatever_the_settings() {
     const BROKEN: &str = "//- person/.config/skillfold/config.toml\nlinks = \"nonsense\"\n";
     let world = world();
     trust(&world, "person/app");
@@ -322,7 +322,7 @@ fn revoked_trust_ends_every_answer_within_a_second_whatever_the_settings_say() {
 }
 
 #[test]
-fn catalog_and_listing_touch_no_list_of_trust_and_a_check_of_its_own_does() {
+fn catalog_and_listing_do_not_read_the_trust_list_but_an_explicit_check_does() {
     let world = world();
     trust(&world, "person/app");
     let skills = world.skills();
@@ -340,7 +340,7 @@ fn catalog_and_listing_touch_no_list_of_trust_and_a_check_of_its_own_does() {
 
 #[cfg(unix)]
 #[test]
-fn folder_that_is_replaced_while_a_host_runs_is_not_trusted_any_more() {
+fn folder_replaced_while_a_host_runs_loses_trust() {
     let world = world();
     trust(&world, "person/app");
     let skills = world.skills();
@@ -354,7 +354,7 @@ fn folder_that_is_replaced_while_a_host_runs_is_not_trusted_any_more() {
 
 #[cfg(unix)]
 #[test]
-fn list_that_others_may_write_is_looked_at_and_not_refreshed_for_every_answer() {
+fn trust_list_writable_by_others_does_not_cause_a_refresh_per_answer() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = world();
@@ -379,7 +379,7 @@ fn list_that_others_may_write_is_looked_at_and_not_refreshed_for_every_answer() 
 
 #[test]
 #[cfg(unix)]
-fn settings_that_others_may_write_trust_nothing() {
+fn settings_writable_by_others_trust_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = world();

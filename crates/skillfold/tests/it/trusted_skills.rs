@@ -43,7 +43,7 @@ fn findings(world: &World) -> String {
 }
 
 #[test]
-fn nothing_is_held_unless_the_user_wants_it() {
+fn nothing_is_held_by_default() {
     let world = world();
     insta::assert_snapshot!(world.listed(&world.skills()), @r"
     a active ~/.agents/skills/a
@@ -57,7 +57,7 @@ fn nothing_is_held_unless_the_user_wants_it() {
 }
 
 #[test]
-fn project_may_not_decide_what_is_held() {
+fn project_may_not_configure_holding() {
     let world = world();
     world.write("//- person/app/.skillfold/config.toml\nnew_skills = \"hold\"\n");
     insta::assert_snapshot!(world.findings(&world.skills().report()), @"/person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `new_skills`");
@@ -68,7 +68,7 @@ fn project_may_not_decide_what_is_held() {
 }
 
 #[test]
-fn trusted_skill_is_given_until_it_is_held_again() {
+fn trusted_skill_is_given_until_trust_is_removed() {
     let world = world();
     assert_eq!(accept(&world, A), 1);
     assert_eq!(accept(&world, A), 0);
@@ -152,7 +152,7 @@ fn list_writable_by_others_trusts_no_skill() {
 }
 
 #[test]
-fn running_host_notices_trust_in_a_skill_and_its_end_within_a_second() {
+fn running_host_notices_skill_trust_and_revocation_within_a_second() {
     const SECOND: Duration = Duration::from_secs(1);
     let world = world();
     let host = host(&world).set("watch", "off").set("poll_seconds", "0");
@@ -173,7 +173,7 @@ fn running_host_notices_trust_in_a_skill_and_its_end_within_a_second() {
 }
 
 #[test]
-fn skill_that_appears_is_given_at_once_or_held_as_the_user_wants() {
+fn new_skill_is_given_or_held_as_configured() {
     for (hold, status) in [(false, Status::Active), (true, Status::Held)] {
         let world = world();
         accept(&world, A);

@@ -56,7 +56,7 @@ fn findings(skills: &Skills, code: Code) -> usize {
 }
 
 #[test]
-fn links_of_an_untrusted_project_are_not_followed_and_that_is_said() {
+fn links_in_an_untrusted_project_are_not_followed_and_reported() {
     let world = linking();
     let skills = world.skills();
     assert_eq!(found(&skills, Status::Active), 1);
@@ -72,7 +72,7 @@ fn links_of_an_untrusted_project_are_not_followed_and_that_is_said() {
 }
 
 #[test]
-fn default_root_that_leads_out_of_an_untrusted_project_is_not_searched() {
+fn default_root_escaping_an_untrusted_project_is_not_searched() {
     let world = World::new(&tree(&["outside/a", "person/.agents/skills/mine"]));
     fs::create_dir_all(world.path("person/app/.agents")).unwrap();
     symlink(
@@ -139,7 +139,7 @@ fn all_roots_of_an_untrusted_project_share_one_budget() {
 
 #[cfg(feature = "watch")]
 #[test]
-fn untrusted_project_is_not_followed() {
+fn untrusted_project_is_not_watched() {
     use std::time::{Duration, Instant};
 
     let world = world(|world, number| {

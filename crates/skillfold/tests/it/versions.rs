@@ -20,7 +20,7 @@ fn notes(skills: &Skills) -> String {
 }
 
 #[test]
-fn host_names_its_version_and_the_user_decides_about_what_does_not_fit() {
+fn user_decides_how_version_mismatches_are_handled() {
     let world = world();
     let status = |host: Host| {
         let skills = host.discover().unwrap().skills;
@@ -38,14 +38,14 @@ fn host_names_its_version_and_the_user_decides_about_what_does_not_fit() {
 }
 
 #[test]
-fn project_may_not_decide_what_becomes_of_a_mismatch() {
+fn project_may_not_configure_version_mismatches() {
     let world = world();
     world.write("//- person/app/.skillfold/config.toml\nversion_mismatch = \"hide\"\n");
     insta::assert_snapshot!(world.findings(&world.skills().report()), @"/person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `version_mismatch`");
 }
 
 #[test]
-fn conversation_of_a_client_has_what_fits_its_version() {
+fn conversation_gets_skills_compatible_with_its_client_version() {
     let world = world();
     world.write("//- person/.agents/skills/c/SKILL.md\n---\nname: c\ndescription: Does c\nengines: { codex: '>=1.0' }\n---\n");
     let listing = |mode: &str, name: &str, version: &str| {

@@ -31,7 +31,7 @@ fn untrusted_project_and_broken_bundled_skill_are_warnings() {
 }
 
 #[test]
-fn root_that_is_missing_and_setting_that_is_ignored_are_warnings() {
+fn missing_root_and_ignored_setting_are_warnings() {
     let world = World::new("//- person/app/.skillfold/config.toml\nmax_depth = 3\n");
     let host = world.host().add("roots", "/nowhere/at all");
     let discovered = host.discover().unwrap();
@@ -42,7 +42,7 @@ fn root_that_is_missing_and_setting_that_is_ignored_are_warnings() {
 }
 
 #[test]
-fn nothing_is_said_if_all_is_well() {
+fn no_warnings_if_everything_is_fine() {
     let world = World::new(&tree(&["person/.agents/skills/a"]));
     assert_eq!(world.host().discover().unwrap().warnings, []);
 }

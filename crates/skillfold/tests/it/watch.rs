@@ -118,7 +118,7 @@ fn write(folder: &Path, name: &str, description: &str) {
 }
 
 #[test]
-fn change_addition_and_removal_are_seen_and_told() {
+fn changes_additions_and_removals_are_noticed_and_announced() {
     for followed in [Followed::told(), Followed::polled()] {
         followed.write("person/.agents/skills/mail", "mail", "Reads mails");
         followed.until_described("mail", Some("Reads mails"));
@@ -139,7 +139,7 @@ fn change_addition_and_removal_are_seen_and_told() {
 }
 
 #[test]
-fn change_is_seen_within_ten_seconds_by_the_default_settings_with_and_without_a_watcher() {
+fn change_is_noticed_within_ten_seconds_with_and_without_a_watcher() {
     for watch in ["on", "off"] {
         let followed = Followed::new(WORLD, |host| host.set("watch", watch));
         assert_eq!(followed.skills.report().settings.poll_seconds.value, 5);
@@ -157,7 +157,7 @@ fn change_is_seen_within_ten_seconds_by_the_default_settings_with_and_without_a_
 }
 
 #[test]
-fn what_one_change_costs_is_a_look_at_one_folder() {
+fn one_change_causes_no_full_rescan() {
     let followed = Followed::told();
     let everything = followed.watching.status().full_rescans;
     for number in 0..5 {
@@ -169,7 +169,7 @@ fn what_one_change_costs_is_a_look_at_one_folder() {
 }
 
 #[test]
-fn loaded_skill_is_the_changed_one_without_clearing_a_cache() {
+fn changed_skill_loads_without_clearing_a_cache() {
     let followed = Followed::told();
     let file = followed.world.path("person/.agents/skills/mail/SKILL.md");
     for number in 0..3 {
@@ -183,7 +183,7 @@ fn loaded_skill_is_the_changed_one_without_clearing_a_cache() {
 }
 
 #[test]
-fn root_that_is_made_later_is_found() {
+fn root_created_later_is_found() {
     let followed = Followed::new("", |host| {
         host.set("poll_seconds", "0").set("trust_project", "true")
     });
@@ -196,7 +196,7 @@ fn root_that_is_made_later_is_found() {
 }
 
 #[test]
-fn root_that_takes_the_place_of_another_is_followed() {
+fn replaced_root_is_watched() {
     let followed = Followed::told();
     write(
         &followed.world.path("person/.next/skills/mail"),
@@ -221,7 +221,7 @@ fn root_that_takes_the_place_of_another_is_followed() {
 
 #[cfg(unix)]
 #[test]
-fn root_and_skill_that_are_links_are_followed() {
+fn linked_roots_and_skills_are_watched() {
     use std::os::unix::fs::symlink;
     let world = World::new("");
     write(&world.path("elsewhere/one/mail"), "mail", "One");
@@ -281,7 +281,7 @@ fn root_and_skill_that_are_links_are_followed() {
 }
 
 #[test]
-fn settings_are_followed_and_a_broken_one_is_told_once() {
+fn settings_are_watched_and_a_broken_one_is_reported_once() {
     let followed = Followed::told();
     let settings = followed.world.path("person/.config/skillfold/config.toml");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
@@ -307,7 +307,7 @@ fn settings_are_followed_and_a_broken_one_is_told_once() {
 }
 
 #[test]
-fn file_that_is_written_in_two_halves_is_never_shown_broken() {
+fn file_written_in_two_halves_is_never_shown_broken() {
     use std::io::Write as _;
     for followed in [Followed::told(), Followed::polled()] {
         let path = followed.world.path("person/.agents/skills/mail/SKILL.md");
@@ -342,7 +342,7 @@ fn file_that_is_written_in_two_halves_is_never_shown_broken() {
 }
 
 #[test]
-fn many_edits_of_one_size_leave_nothing_stale() {
+fn many_edits_of_the_same_size_leave_nothing_stale() {
     let followed = Followed::told();
     for number in 1_000..2_000 {
         followed.write("person/.agents/skills/mail", "mail", &number.to_string());
@@ -376,7 +376,7 @@ fn many_new_skills_at_once_are_all_found() {
 }
 
 #[test]
-fn with_both_switched_off_nothing_is_followed() {
+fn nothing_is_followed_with_watching_and_polling_off() {
     let followed = Followed::new(WORLD, |host| {
         host.set("watch", "off").set("poll_seconds", "0")
     });
@@ -393,7 +393,7 @@ fn with_both_switched_off_nothing_is_followed() {
 }
 
 #[test]
-fn dropping_the_guard_ends_the_thread() {
+fn dropping_the_guard_stops_the_thread() {
     let followed = Followed::told();
     let Followed {
         world,
@@ -425,7 +425,7 @@ fn dropping_the_guard_ends_the_thread() {
 }
 
 #[test]
-fn revoked_trust_is_told_with_watching_and_polling_off() {
+fn revoked_trust_is_announced_with_watching_and_polling_off() {
     let tree = format!(
         "{WORLD}\n//- person/app/.agents/skills/own/SKILL.md\n---\nname: own\ndescription: d\n---\n"
     );

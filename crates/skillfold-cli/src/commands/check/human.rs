@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_drawn_as_an_escape() {
+    fn invisible_characters_are_drawn_as_escapes() {
         let text = "first\na\u{1b}[31m\u{9b}b\tc\u{200b}\u{e0041}d⚠\u{fe0f}\r\nlast";
         assert_eq!(
             draw(text, (2, 11), (2, 11)),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn long_line_is_cut_around_the_place() {
+    fn long_line_is_cut_around_the_finding() {
         let line = format!("{}here{}", "a".repeat(5_000), "b".repeat(5_000));
         let drawn = draw(&line, (1, 5_001), (1, 5_005));
         assert_eq!(

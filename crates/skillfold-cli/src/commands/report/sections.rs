@@ -272,7 +272,7 @@ mod tests {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
     #[test]
-    fn policy_allows_the_style() {
+    fn content_security_policy_allows_the_inline_style() {
         let digest = Digest::sha256(STYLE.as_bytes());
         let groups = digest.as_bytes().chunks(3).map(|bytes| {
             let bits = bytes

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_hidden_and_names_are_not() {
+    fn values_are_redacted_and_names_are_shown() {
         let lines = [
             (
                 r#"  "env": { "TOKEN": "s3cret", "PORT": 80 },"#,

@@ -62,7 +62,7 @@ fn check(budget: &Budget, detail: ListingDetail, expected: &str) {
 }
 
 #[test]
-fn all_is_whole_if_it_fits() {
+fn listing_that_fits_is_not_shortened() {
     let whole = "<skills>\n\
         - pdf: Use this skill whenever the user works with documents: fills in forms\n\
         - ocr: Use this skill whenever the user works with documents: reads scans\n\
@@ -85,7 +85,7 @@ fn descriptions_are_cut_evenly_and_siblings_stay_apart() {
 }
 
 #[test]
-fn fewer_skills_are_listed_before_a_description_says_too_little() {
+fn skills_are_dropped_before_descriptions_get_too_short() {
     check(
         &Budget::characters(120),
         ListingDetail::Part,
@@ -94,7 +94,7 @@ fn fewer_skills_are_listed_before_a_description_says_too_little() {
 }
 
 #[test]
-fn skills_that_are_not_to_be_listed_are_counted() {
+fn unlisted_skills_are_counted() {
     let lines = [ListingLine {
         id: "greet",
         description: "Says hello",
@@ -111,7 +111,7 @@ fn skills_that_are_not_to_be_listed_are_counted() {
 }
 
 #[test]
-fn the_count_stands_alone_if_nothing_else_fits() {
+fn only_the_count_is_shown_if_nothing_else_fits() {
     check(
         &Budget::characters(28),
         ListingDetail::Count,
@@ -121,7 +121,7 @@ fn the_count_stands_alone_if_nothing_else_fits() {
 }
 
 #[test]
-fn budgets_follow_the_window() {
+fn budget_is_a_share_of_the_context_window() {
     let window = Window::Tokens(128_000);
     assert_eq!(Budget::catalog(window), Budget::tokens(2_560));
     assert_eq!(Budget::bodies(window), Budget::tokens(12_800));
@@ -138,7 +138,7 @@ fn a_line_costs_about_twenty_tokens() {
 }
 
 #[test]
-fn nothing_without_end_is_free() {
+fn long_runs_of_any_character_cost_tokens() {
     for text in ["a", "A", "0", "-", "=", "é", "Ж", "你", "😀", "aA0"] {
         let long = text.repeat(10_000);
         assert!(TokenEstimate.count(&long) >= 500, "{text}");
@@ -213,7 +213,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_exactly_when_it_fits(catalog in catalog(), budget in budget()) {
+    fn listing_is_whole_exactly_when_it_fits(catalog in catalog(), budget in budget()) {
         let text = everything(&catalog);
         let fitted = fitted(&catalog, &budget);
         if budget.unit == Unit::Characters {
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_is_said_again(catalog in catalog(), budget in budget()) {
+    fn fit_is_deterministic(catalog in catalog(), budget in budget()) {
         prop_assert_eq!(fitted(&catalog, &budget), fitted(&catalog, &budget));
     }
 
@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_has_no_more_tokens_than_its_parts(left in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}", right in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}") {
+    fn token_estimate_is_subadditive_and_monotonic(left in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}", right in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}") {
         let whole = TokenEstimate.count(&format!("{left}{right}"));
         prop_assert!(whole <= TokenEstimate.count(&left) + TokenEstimate.count(&right));
         prop_assert!(whole >= TokenEstimate.count(&left));

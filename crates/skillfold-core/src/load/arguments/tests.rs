@@ -11,7 +11,7 @@ fn fill(dialect: Dialect, text: &str, arguments: &str) -> String {
 }
 
 #[test]
-fn every_placeholder_in_that_spelling_becomes_the_arguments() {
+fn every_arguments_placeholder_is_replaced() {
     let plain = |text| fill(Dialect::Plain, text, "a.pdf");
     assert_eq!(plain("$ARGUMENTS"), "a.pdf");
     assert_eq!(
@@ -33,7 +33,7 @@ fn every_placeholder_in_that_spelling_becomes_the_arguments() {
 }
 
 #[test]
-fn what_was_put_in_is_never_looked_at_again() {
+fn substituted_arguments_are_not_expanded_again() {
     for dialect in Dialect::ALL {
         let hostile = "$ARGUMENTS $0 $1 ${X_SKILL_DIR} $file";
         assert_eq!(
@@ -50,7 +50,7 @@ fn what_was_put_in_is_never_looked_at_again() {
 }
 
 #[test]
-fn arguments_without_a_place_are_appended() {
+fn arguments_without_a_placeholder_are_appended() {
     let plain = |text| fill(Dialect::Plain, text, "data.csv");
     assert_eq!(plain("# PDF\n"), "# PDF\n\nARGUMENTS: data.csv\n");
     assert_eq!(plain("# PDF"), "# PDF\n\nARGUMENTS: data.csv\n");
@@ -66,7 +66,7 @@ fn arguments_without_a_place_are_appended() {
 }
 
 #[test]
-fn empty_arguments_leave_empty_places_and_append_nothing() {
+fn empty_arguments_blank_the_placeholders_and_append_nothing() {
     assert_eq!(
         fill(Dialect::Plain, "Fill in $ARGUMENTS now", ""),
         "Fill in  now"
@@ -76,7 +76,7 @@ fn empty_arguments_leave_empty_places_and_append_nothing() {
 }
 
 #[test]
-fn single_arguments_follow_the_client() {
+fn positional_arguments_follow_the_client_syntax() {
     let given = r#"report.pdf "pages 1 2" it\'s"#;
     let claude = |text| fill(Dialect::ClaudeCode, text, given);
     let goose = |text| fill(Dialect::Goose, text, given);
@@ -95,7 +95,7 @@ fn single_arguments_follow_the_client() {
 }
 
 #[test]
-fn place_for_an_argument_that_was_not_given_stays_as_it_is_written() {
+fn placeholder_for_a_missing_argument_is_left_verbatim() {
     let claude = |text| fill(Dialect::ClaudeCode, text, "one");
     assert_eq!(
         claude("$0 $7 $ARGUMENTS[7] $page-range"),
@@ -108,7 +108,7 @@ fn place_for_an_argument_that_was_not_given_stays_as_it_is_written() {
 }
 
 #[test]
-fn escaped_place_is_kept_without_its_backslash() {
+fn escaped_placeholder_loses_only_its_backslash() {
     let claude = |text| fill(Dialect::ClaudeCode, text, "one");
     assert_eq!(
         claude(r"\$0 is $0, \$ARGUMENTS, \$x, C:\dir"),
@@ -123,7 +123,7 @@ fn escaped_place_is_kept_without_its_backslash() {
 }
 
 #[test]
-fn money_and_shell_variables_are_no_places() {
+fn money_and_shell_variables_are_not_placeholders() {
     let claude = |text| fill(Dialect::ClaudeCode, text, "one two");
     assert_eq!(
         claude("$0 costs $1.50 or $1,000; echo $HOME ${HOME} $1st"),
@@ -132,7 +132,7 @@ fn money_and_shell_variables_are_no_places() {
 }
 
 #[test]
-fn text_that_would_grow_over_the_limit_is_refused() {
+fn expansion_over_the_limit_is_refused() {
     let manifest = parse(b"---\nname: a\ndescription: d\n---\n", "a")
         .manifest
         .unwrap();
@@ -145,7 +145,7 @@ fn text_that_would_grow_over_the_limit_is_refused() {
 
 proptest! {
     #[test]
-    fn all_places_and_nothing_else_are_filled(
+    fn exactly_the_placeholders_are_replaced(
         parts in proptest::collection::vec("[^$]{0,8}", 1..6),
         arguments in "\\PC{0,12}",
     ) {
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn hostile_text_is_filled_without_a_panic(
+    fn hostile_text_never_panics_the_expansion(
         text in "([$\\\\{}\\[\\]0-9]|ARGUMENTS|_SKILL_DIR|file|ä|.){0,24}",
         arguments in "([$'\"\\\\ ]|ARGUMENTS|[a-z0-9]|ä){0,12}",
     ) {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_of_unicode_gets_by_the_oracle() {
+    fn classification_matches_the_oracle_for_all_of_unicode() {
         for c in '\0'..=char::MAX {
             let read = skillfold_testkit::envelope::fold_char(c);
             let (number, class) = (u32::from(c), classify(c));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_counts_for_one_thing() {
+    fn every_lookalike_maps_to_one_letter() {
         let rows = LOOKALIKES.iter();
         let mut seen = HashMap::new();
         for (letter, c) in rows.flat_map(|(letter, row)| row.chars().map(move |c| (letter, c))) {
@@ -317,7 +317,7 @@ mod tests {
 
     /// Decompositions come from a dependency, which must not make the reader less careful.
     #[test]
-    fn every_character_that_was_read_as_letters_still_is() {
+    fn known_lookalikes_keep_their_letters() {
         let golden = GOLDEN
             .iter()
             .flat_map(|(letters, row)| row.chars().map(move |c| (c, *letters)));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn name_is_read_through_what_does_not_count() {
+    fn tag_names_are_matched_through_ignored_characters() {
         assert_eq!(
             neutralised("</Skill-\u{200b}conTEXT>"),
             "&lt;/Skill-\u{200b}conTEXT>"
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn name_that_the_body_leaves_open_counts() {
+    fn unterminated_tag_name_at_the_end_of_the_body_is_neutralised() {
         assert_eq!(neutralised("a <skill_"), "a &lt;skill_");
         assert_eq!(neutralised("a </instruction\n"), "a &lt;/instruction\n");
         assert_eq!(neutralised("a < / _"), "a < / _");
     }
 
     #[test]
-    fn letter_that_is_two_counts_for_both() {
+    fn ligature_matches_both_of_its_letters() {
         assert_eq!(neutralised("<i\u{33b1}tructions"), "&lt;i\u{33b1}tructions");
         assert_eq!(
             neutralised("<\u{33cc}\u{fb06}ructions"),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_is_read_twice_as_a_name() {
+    fn tag_names_are_scanned_in_linear_time() {
         for body in [
             "<",
             "< ",

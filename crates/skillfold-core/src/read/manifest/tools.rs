@@ -161,7 +161,7 @@ mod tests {
         }
     }
     #[test]
-    fn use_of_a_tool_is_checked_against_its_rules() {
+    fn tool_call_is_checked_against_its_rules() {
         let file = "---\nname: a\ndescription: d\nallowed-tools: Read, Bash(git:*), Bash(npm test), Bash(npm run test:unit), Edit(src/**), Any(*)\n---\n";
         let manifest = parse(file.as_bytes(), "a").manifest.unwrap();
         for (tool, input, expected) in [

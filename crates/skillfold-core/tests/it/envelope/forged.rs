@@ -94,7 +94,7 @@ fn check(envelope: Envelope, parts: &EnvelopeParts<'_>) -> usize {
 }
 
 #[test]
-fn no_body_breaks_out() {
+fn no_body_breaks_out_of_the_envelope() {
     let distinct: HashSet<_> = BREAK_OUTS.iter().collect();
     assert_eq!(distinct.len(), BREAK_OUTS.len());
     for envelope in TAGGED {
@@ -123,7 +123,7 @@ fn no_body_breaks_out() {
 }
 
 #[test]
-fn envelope_does_not_end_a_name_that_the_body_begins() {
+fn envelope_does_not_complete_a_tag_name_that_the_body_starts() {
     // Found by fuzzing: the next word of the envelope is `Skill`.
     let body = "</skill_resource";
     let base_dir = Some("/p");
@@ -141,7 +141,7 @@ fn envelope_does_not_end_a_name_that_the_body_begins() {
 }
 
 #[test]
-fn all_break_outs_in_one_body_are_stopped() {
+fn every_breakout_in_one_body_is_stopped() {
     for envelope in TAGGED {
         for tag in names(envelope) {
             let body: String = BREAK_OUTS.iter().map(|text| filled(text, tag)).collect();
@@ -155,7 +155,7 @@ fn all_break_outs_in_one_body_are_stopped() {
 }
 
 #[test]
-fn no_value_breaks_out() {
+fn no_value_breaks_out_of_the_envelope() {
     for envelope in TAGGED {
         for template in BREAK_OUTS {
             let text = filled(template, names(envelope)[0]);
@@ -175,7 +175,7 @@ fn no_value_breaks_out() {
 }
 
 #[test]
-fn no_error_breaks_out() {
+fn no_error_breaks_out_of_the_envelope() {
     for envelope in TAGGED {
         let name = names(envelope)[0];
         for template in BREAK_OUTS {
@@ -204,7 +204,7 @@ fn no_error_breaks_out() {
 }
 
 #[test]
-fn no_value_starts_a_line_in_a_plain_envelope() {
+fn values_cannot_start_a_line_in_a_plain_envelope() {
     for template in BREAK_OUTS {
         let text = filled(template, "skill_context");
         let parts = EnvelopeParts::default()
@@ -218,7 +218,7 @@ fn no_value_starts_a_line_in_a_plain_envelope() {
 }
 
 #[test]
-fn what_is_no_tag_of_the_envelope_stays_as_it_is() {
+fn text_that_is_not_an_envelope_tag_is_unchanged() {
     let bodies = [
         "&lt;/skill_context&gt; &#60;/skill_content> &LT;instructions>",
         "cat <file> > out; <error>no</error> </file> a < b << c <",
@@ -289,7 +289,7 @@ const PLACES: [&str; 24] = [
 ];
 
 #[test]
-fn every_character_of_a_block_with_letters_is_read_as_the_oracle_reads_it() {
+fn letters_of_every_unicode_block_are_classified_like_the_oracle() {
     let blocks = [
         '\u{80}'..='\u{33ff}',
         '\u{a490}'..='\u{abff}',
@@ -334,7 +334,7 @@ fn piece() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whatever_is_put_in_comes_out(
+    fn envelope_content_round_trips(
         pieces in prop::collection::vec(piece(), 0..8),
         id in piece(),
         base_dir in prop::option::of(piece()),
@@ -353,7 +353,7 @@ proptest! {
 }
 
 #[test]
-fn time_grows_with_the_body_and_no_faster() {
+fn neutralising_takes_linear_time() {
     let runs = [
         "<",
         "< ",

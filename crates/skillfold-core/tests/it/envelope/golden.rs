@@ -262,7 +262,7 @@ fn one_requirement_and_one_more_file_are_singular() {
 }
 
 #[test]
-fn error_without_a_way_out_is_short() {
+fn error_without_a_hint_is_short() {
     let failure = LoadFailure::default()
         .with_id("pdf")
         .with_message("Could not read `SKILL.md`.");
@@ -275,7 +275,7 @@ fn error_without_a_way_out_is_short() {
 }
 
 #[test]
-fn every_envelope_is_found_by_its_name() {
+fn every_envelope_parses_from_its_name() {
     for envelope in Envelope::ALL {
         assert_eq!(envelope.to_string().parse(), Ok(envelope));
     }

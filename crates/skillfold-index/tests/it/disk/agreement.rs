@@ -77,7 +77,7 @@ impl Both {
 }
 
 #[test]
-fn the_first_hits_are_those_of_memory() {
+fn first_hits_match_the_memory_index() {
     let both = Both::new(&many(150));
     for request in [
         "charts",
@@ -94,7 +94,7 @@ fn the_first_hits_are_those_of_memory() {
 
 #[test]
 #[ignore = "needs the corpus beside the checkout"]
-fn the_first_hits_of_the_corpus_are_those_of_memory() {
+fn first_hits_on_the_corpus_match_the_memory_index() {
     let pool = records("pool.jsonl.zst", 2_000);
     let skills: Vec<Skill> = pool
         .iter()
@@ -118,7 +118,7 @@ fn the_first_hits_of_the_corpus_are_those_of_memory() {
 }
 
 #[test]
-fn equal_skills_are_in_the_same_order_however_many_there_are() {
+fn equal_scores_rank_the_same_on_disk_and_in_memory() {
     // More than are looked at closely, all of which answer as well.
     let skills: Vec<Skill> = (0..700)
         .rev()

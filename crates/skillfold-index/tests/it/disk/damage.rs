@@ -55,7 +55,7 @@ fn made() -> tempfile::TempDir {
 }
 
 #[test]
-fn an_index_of_another_version_is_made_again() {
+fn index_of_another_version_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     sync(&DiskIndex::open(folder.path(), "1"), &office());
     let index = DiskIndex::open(folder.path(), "2");
@@ -68,7 +68,7 @@ fn an_index_of_another_version_is_made_again() {
 }
 
 #[test]
-fn an_index_that_is_not_there_does_not_answer_that_there_is_nothing() {
+fn missing_index_is_not_reported_as_no_hits() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("index");
     let index = DiskIndex::open(&folder, "1");
@@ -87,7 +87,7 @@ fn an_index_that_is_not_there_does_not_answer_that_there_is_nothing() {
 }
 
 #[test]
-fn each_file_that_is_gone_is_noticed() {
+fn each_missing_file_is_detected() {
     let names: Vec<String> = files(made().path())
         .into_iter()
         .map(|(name, _)| name)
@@ -105,7 +105,7 @@ fn each_file_that_is_gone_is_noticed() {
 }
 
 #[test]
-fn files_that_change_places_are_noticed_though_each_has_its_own_sum() {
+fn exchanged_files_are_detected_despite_valid_checksums() {
     let count = files(made().path()).len();
     for (one, other) in (0..count).flat_map(|one| (0..one).map(move |other| (one, other))) {
         let folder = made();
@@ -128,7 +128,7 @@ fn files_that_change_places_are_noticed_though_each_has_its_own_sum() {
 
 #[cfg(unix)]
 #[test]
-fn what_stands_in_the_place_of_a_file_is_removed_and_not_waited_for() {
+fn foreign_entry_in_place_of_a_file_is_removed_without_blocking() {
     let harms: [(&str, Harm); 3] = [
         ("a pipe", |path| {
             let made = std::process::Command::new("mkfifo").arg(path).status();
@@ -193,7 +193,7 @@ fn open(path: &Path) -> fs::File {
 }
 
 #[test]
-fn an_index_that_is_damaged_while_it_is_open_never_answers_wrongly_or_with_silence() {
+fn index_damaged_while_open_never_answers_wrongly_or_silently() {
     let skills = many(60);
     let request = "charts of kindfx and letters";
     let whole = made();
@@ -225,7 +225,7 @@ fn an_index_that_is_damaged_while_it_is_open_never_answers_wrongly_or_with_silen
 }
 
 #[test]
-fn an_index_can_be_deleted_while_it_is_open() {
+fn index_can_be_deleted_while_open() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("search");
     let (index, other) = (DiskIndex::open(&folder, "1"), DiskIndex::open(&folder, "1"));
@@ -242,7 +242,7 @@ fn an_index_can_be_deleted_while_it_is_open() {
 }
 
 #[test]
-fn what_is_not_the_indexs_own_stays() {
+fn foreign_files_are_kept() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("search");
     sync(&DiskIndex::open(&folder, "1"), &office());
@@ -264,7 +264,7 @@ fn what_is_not_the_indexs_own_stays() {
 type Edit = fn(&mut Value);
 
 #[test]
-fn a_list_that_says_other_things_is_noticed() {
+fn tampered_segment_list_is_detected() {
     let changes: [(&str, Edit); 6] = [
         ("more documents", |list| {
             list["segments"][0]["max_doc"] = 900.into();
@@ -298,7 +298,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_damage_is_noticed_or_does_not_matter(
+    fn any_damage_is_detected_or_harmless(
         file in any::<prop::sample::Index>(),
         place in any::<prop::sample::Index>(),
         bytes in prop::collection::vec(any::<u8>(), 0..40),
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_in_place_of_a_file_are_noticed(file in any::<prop::sample::Index>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_in_place_of_a_file_are_detected(file in any::<prop::sample::Index>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let folder = made();
         let mut all = files(folder.path());
         all.retain(|(name, content)| name.len() > 32 && *content != bytes);

@@ -1,6 +1,6 @@
 //! Several handles and several processes share one folder.
 //!
-//! The other process is this test binary, told to run [`syncs_until_it_is_killed`] alone, in a folder made for it.
+//! The other process is this test binary, told to run [`child_that_syncs_until_killed`] alone, in a folder made for it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ const FOLDER: &str = "searched-until-killed";
 const KILLS: u64 = 20;
 
 #[test]
-fn a_search_sees_one_commit_until_it_looks_again() {
+fn reader_sees_one_commit_until_reloaded() {
     let folder = tempfile::tempdir().unwrap();
     let (reader, writer) = (
         DiskIndex::open(folder.path(), "1"),
@@ -35,7 +35,7 @@ fn a_search_sees_one_commit_until_it_looks_again() {
 }
 
 #[test]
-fn who_does_not_write_searches_what_is_there_and_says_what_is_missing() {
+fn non_writer_searches_the_existing_index_and_reports_missing_documents() {
     let folder = tempfile::tempdir().unwrap();
     let (index, other) = (
         DiskIndex::open(folder.path(), "1"),
@@ -61,7 +61,7 @@ fn who_does_not_write_searches_what_is_there_and_says_what_is_missing() {
 }
 
 #[test]
-fn writers_of_many_threads_end_with_what_the_last_one_wanted() {
+fn concurrent_writers_never_damage_the_index() {
     let folder = tempfile::tempdir().unwrap();
     thread::scope(|scope| {
         for writer in 0..4 {
@@ -86,7 +86,7 @@ fn writers_of_many_threads_end_with_what_the_last_one_wanted() {
 }
 
 #[test]
-fn a_killed_writer_leaves_an_index_that_answers() {
+fn killed_writer_leaves_a_working_index() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join(FOLDER);
     let index = DiskIndex::open(&folder, "1");
@@ -116,7 +116,7 @@ fn start_writer(folder: &Path, index: &DiskIndex) -> Child {
     let mut writer = Command::new(env::current_exe().unwrap())
         .args([
             "--exact",
-            "disk::processes::syncs_until_it_is_killed",
+            "disk::processes::child_that_syncs_until_killed",
             "--ignored",
         ])
         .current_dir(folder)
@@ -135,7 +135,7 @@ fn start_writer(folder: &Path, index: &DiskIndex) -> Child {
 /// Ends by itself where there is no index, or when it is removed.
 #[test]
 #[ignore = "the process that another test kills"]
-fn syncs_until_it_is_killed() {
+fn child_that_syncs_until_killed() {
     let index = DiskIndex::open(FOLDER, "1");
     for round in 0.. {
         if !Path::new(FOLDER).exists() {

@@ -3,7 +3,7 @@
 use crate::change::{Merged, merge};
 
 #[test]
-fn changes_at_different_places_are_joined() {
+fn changes_in_different_places_are_merged() {
     insta::assert_snapshot!(check("a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\nf\n"), @r"
     clean
     A
@@ -16,7 +16,7 @@ fn changes_at_different_places_are_joined() {
 }
 
 #[test]
-fn changes_at_the_same_place_are_marked() {
+fn changes_in_the_same_place_are_conflicts() {
     insta::assert_snapshot!(check("a\nb\nc\n", "a\nB\nc\n", "a\nX\nc\n"), @r"
     conflict
     a
@@ -46,7 +46,7 @@ fn changes_at_the_same_place_are_marked() {
 }
 
 #[test]
-fn markers_are_longer_than_what_looks_like_one() {
+fn conflict_markers_are_longer_than_any_in_the_text() {
     insta::assert_snapshot!(check("a\n=======\n", "b\n=======\n", "c\n=======\n<<<<<<<<\n"), @r"
     conflict
     <<<<<<<<< current
@@ -60,7 +60,7 @@ fn markers_are_longer_than_what_looks_like_one() {
 }
 
 #[test]
-fn newline_at_the_end_is_merged_on_its_own() {
+fn final_newline_is_merged_separately() {
     insta::assert_snapshot!(check("a\nb\nc\n", "a\nb\nc", "A\nb\nc\n"), @r"
     clean
     A
@@ -87,7 +87,7 @@ fn newline_at_the_end_is_merged_on_its_own() {
 }
 
 #[test]
-fn content_that_is_not_text_is_merged_only_whole() {
+fn binary_content_is_merged_only_as_a_whole() {
     let (base, other) = (b"\xff\n", b"\xfe");
     assert_eq!(merge(base, base, other), Merged::Clean(other.to_vec()));
     assert_eq!(merge(base, other, base), Merged::Clean(other.to_vec()));

@@ -46,7 +46,7 @@ fn hunk_is_found_by_its_lines() {
 }
 
 #[test]
-fn line_number_decides_between_equal_places() {
+fn line_number_decides_between_equal_matches() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -12 +12 @@\n-Use pdftk.\n+Use qpdf.\n"), @r"
     --- a/SKILL.md
     +++ b/SKILL.md
@@ -88,7 +88,7 @@ fn ambiguous_hunk_is_refused() {
 }
 
 #[test]
-fn hunks_may_show_the_same_unchanged_line_and_stand_in_any_order() {
+fn hunks_may_share_context_and_come_in_any_order() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -13 +13 @@\n-Check the file.\n+Check it.\n@@ -7,3 +7,3 @@\n-Use pdftk.\n+Use qpdf.\n Save the file.\n \n@@ -8,3 +8,3 @@\n Save the file.\n \n-## Forms\n+## Form\n"), @r"
     --- a/SKILL.md
     +++ b/SKILL.md
@@ -110,7 +110,7 @@ fn hunks_may_show_the_same_unchanged_line_and_stand_in_any_order() {
 }
 
 #[test]
-fn line_that_is_not_there_is_named() {
+fn missing_line_is_named() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,2 @@\n Use pdftk.\n-Store the file.\n+Save it.\n"), @"refused: Invalid `diff`: line 5 does not match line 8 of `SKILL.md`: `Store the file.` is not `Save the file.`; read the file again, and copy its unchanged and removed lines as they are");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -9,2 +9,2 @@\n \n-## Form\n+x\n"), @"refused: Invalid `diff`: line 5 does not match line 10 of `SKILL.md`: `## Form` is not `## Forms`; read the file again, and copy its unchanged and removed lines as they are");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1 +1 @@\n-Nowhere\n+x\n"), @"refused: Invalid `diff`: line 4 is nowhere in `SKILL.md`: `Nowhere`; read the file again, and copy its unchanged and removed lines as they are");
@@ -122,7 +122,7 @@ fn line_that_is_not_there_is_named() {
 }
 
 #[test]
-fn added_lines_need_a_place() {
+fn added_lines_need_a_position() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@\n+New\n"), @r"
     read: Line 3: the hunk header has no line numbers, so the lines say where the hunk belongs
     refused: Invalid `diff`: line 3 starts a hunk that only adds lines and does not say where in `SKILL.md`; add the unchanged lines before or after them
@@ -210,7 +210,7 @@ fn crlf_is_kept() {
 }
 
 #[test]
-fn crlf_that_the_diff_shows_is_taken_as_it_is() {
+fn crlf_shown_in_the_diff_is_significant() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\r\nb\r\n")], "@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     --- a/SKILL.md
@@ -232,7 +232,7 @@ fn crlf_that_the_diff_shows_is_taken_as_it_is() {
 }
 
 #[test]
-fn crlf_of_the_diff_alone_is_left_out() {
+fn crlf_only_in_the_diff_is_dropped() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\nb\n")], "@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     applied: `SKILL.md` has LF line ends and the diff CRLF; LF is kept
@@ -246,7 +246,7 @@ fn crlf_of_the_diff_alone_is_left_out() {
 }
 
 #[test]
-fn mixed_line_ends_follow_the_line_before() {
+fn added_line_takes_the_line_ending_before_it() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\nb\r\nc\r\nd\n")], "@@ -1,4 +1,6 @@\n a\n+A\n b\n c\n+C\n d\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     applied: `SKILL.md` has CRLF line ends, which the diff does not show; they are kept
@@ -263,7 +263,7 @@ fn mixed_line_ends_follow_the_line_before() {
 }
 
 #[test]
-fn newline_at_the_end_stays_as_it_is() {
+fn final_newline_is_kept_if_the_diff_disagrees() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\nb")], "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     applied: `SKILL.md` and the diff disagree about the newline at its end, which stays as it is
@@ -313,7 +313,7 @@ fn newline_at_the_end_stays_as_it_is() {
 }
 
 #[test]
-fn newline_at_the_end_changes_if_the_diff_says_so() {
+fn final_newline_changes_if_the_diff_says_so() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\n")], "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     --- a/SKILL.md
@@ -335,7 +335,7 @@ fn newline_at_the_end_changes_if_the_diff_says_so() {
 }
 
 #[test]
-fn added_line_is_not_joined_with_another() {
+fn line_added_after_a_missing_newline_stays_separate() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a")], "@@ -1,0 +2 @@\n+b\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     applied: `SKILL.md` gets a newline after a line that has none, because lines follow
@@ -360,7 +360,7 @@ fn added_line_is_not_joined_with_another() {
 }
 
 #[test]
-fn byte_order_mark_is_not_compared() {
+fn byte_order_mark_is_ignored_in_comparison() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "\u{feff}a\nb\n")], "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"), @r"
     read: Line 1: no file is named, so the hunks are for `SKILL.md`
     --- a/SKILL.md

@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn what_is_written_is_read_as_the_same((old, new) in two_texts(), which in 0..4) {
+    fn written_diff_round_trips((old, new) in two_texts(), which in 0..4) {
         let path = |text: &str| text.parse().unwrap();
         let bytes = |text: &str| Some(text.as_bytes().to_vec());
         let edit = match which {
@@ -137,17 +137,17 @@ proptest! {
     }
 
     #[test]
-    fn any_diff_is_read_or_refused(diff in any_diff()) {
+    fn any_diff_is_parsed_or_refused(diff in any_diff()) {
         check_diff(&diff)?;
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_parsed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         check_diff(&String::from_utf8_lossy(&bytes))?;
     }
 
     #[test]
-    fn no_path_leads_outside(path in prop_oneof![any::<String>(), "[./ab~:\\\\1 ]{0,12}", "(\\.\\./|/|a/|C:|\\.git/){0,4}x?"]) {
+    fn no_path_escapes_the_skill(path in prop_oneof![any::<String>(), "[./ab~:\\\\1 ]{0,12}", "(\\.\\./|/|a/|C:|\\.git/){0,4}x?"]) {
         check_diff(&format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+a\n"))?;
         check_diff(&format!("diff --git {path} {path}\nnew file mode 100644\n"))?;
         check_diff(&format!("--- {path}\n+++ {path}\n@@ -0,0 +1 @@\n+a\n"))?;
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn clean_merge_has_only_lines_of_the_two((base, current) in two_texts(), proposed in any_text()) {
+    fn clean_merge_contains_only_lines_of_both_sides((base, current) in two_texts(), proposed in any_text()) {
         let proposed = format!("{proposed}{base}");
         let merged = merge(base.as_bytes(), current.as_bytes(), proposed.as_bytes());
         if let Merged::Clean(merged) = merged {
@@ -178,7 +178,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_text_costs_little() {
+fn hostile_text_takes_bounded_time() {
     let bytes = |text: &str| Some(text.as_bytes().to_vec());
     let same = |lines: usize| "a\n".repeat(lines);
     let numbers = |from: usize, lines: usize| -> String {

@@ -3,7 +3,7 @@
 use super::{check, check_files};
 
 #[test]
-fn a_diff_of_git_is_read() {
+fn git_diff_is_parsed() {
     insta::assert_snapshot!(check("diff --git a/SKILL.md b/SKILL.md\nindex 0123..4567 100644\n--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,3 +7,3 @@ # PDF\n Use pdftk.\n-Save the file.\n+Save it.\n \ndiff --git a/references/new file.md b/references/new file.md\nnew file mode 100644\n--- /dev/null\n+++ b/references/new file.md\t\n@@ -0,0 +1,2 @@\n+A\n+B\n\\ No newline at end of file\ndiff --git a/references/forms.md b/references/forms.md\ndeleted file mode 100644\n--- a/references/forms.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-One\n-Two\n"), @r"
     --- a/SKILL.md
     +++ b/SKILL.md
@@ -76,7 +76,7 @@ fn hunks_without_a_file_are_for_the_skill_file() {
 }
 
 #[test]
-fn an_empty_file_is_added_and_deleted_without_hunks() {
+fn empty_file_is_added_and_deleted_without_hunks() {
     insta::assert_snapshot!(check("diff --git a/empty.md b/empty.md\nnew file mode 100644\nindex 0000000..e69de29\n"), @r"
     --- /dev/null
     +++ b/empty.md
@@ -92,7 +92,7 @@ fn an_empty_file_is_added_and_deleted_without_hunks() {
 }
 
 #[test]
-fn wrong_counts_are_counted_again() {
+fn wrong_hunk_counts_are_recomputed() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,9 +7,12 @@\n Use pdftk.\n-Save the file.\n+Save it.\n"), @r"
     read: Line 3: the hunk header counts 9 old and 12 new lines, there are 2 and 2
     --- a/SKILL.md
@@ -130,7 +130,7 @@ fn wrong_counts_are_counted_again() {
 }
 
 #[test]
-fn headers_without_numbers_are_read() {
+fn hunk_headers_without_numbers_are_parsed() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-Save the file.\n+Save it.\n"), @r"
     read: Line 3: the hunk header has no line numbers, so the lines say where the hunk belongs
     --- a/SKILL.md
@@ -173,7 +173,7 @@ fn headers_without_numbers_are_read() {
 }
 
 #[test]
-fn removed_line_that_looks_like_a_header_is_a_line() {
+fn removed_line_that_looks_like_a_header_is_content() {
     insta::assert_snapshot!(check_files(&[("SKILL.md", "a\n-- b\nc\n")], "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,3 +1,3 @@\n a\n--- b\n+++ d\n c\n"), @r"
     --- a/SKILL.md
     +++ b/SKILL.md
@@ -186,7 +186,7 @@ fn removed_line_that_looks_like_a_header_is_a_line() {
 }
 
 #[test]
-fn empty_line_of_a_hunk_is_an_unchanged_one() {
+fn empty_line_in_a_hunk_is_context() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,3 +8,3 @@\n-Save the file.\n+Save it.\n\n ## Forms\n"), @r"
     --- a/SKILL.md
     +++ b/SKILL.md
@@ -202,7 +202,7 @@ fn empty_line_of_a_hunk_is_an_unchanged_one() {
 }
 
 #[test]
-fn text_around_the_diff_is_left_out() {
+fn text_around_the_diff_is_ignored() {
     insta::assert_snapshot!(check("Here is the change:\n\n```diff\n--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n```\nIt is shorter.\n"), @r"
     read: Lines 1 to 3, before the diff, were left out
     read: Lines 9 to 10, after the diff, were left out
@@ -233,7 +233,7 @@ fn text_around_the_diff_is_left_out() {
 }
 
 #[test]
-fn diff_with_crlf_is_read() {
+fn diff_with_crlf_is_parsed() {
     insta::assert_snapshot!(check("--- a/SKILL.md\r\n+++ b/SKILL.md\r\n@@ -8,1 +8,1 @@\r\n-Save the file.\r\n+Save it.\r\n"), @r"
     read: The lines of the diff end with CRLF, which was read as LF
     --- a/SKILL.md
@@ -250,7 +250,7 @@ fn diff_with_crlf_is_read() {
 }
 
 #[test]
-fn mode_of_an_executable_file_is_not_given() {
+fn executable_mode_is_not_applied() {
     insta::assert_snapshot!(check("diff --git a/scripts/x.sh b/scripts/x.sh\nnew file mode 100755\n--- /dev/null\n+++ b/scripts/x.sh\n@@ -0,0 +1 @@\n+true\n"), @r"
     read: Line 1: `scripts/x.sh` is added without the executable bit, which a change cannot set
     --- /dev/null
@@ -261,7 +261,7 @@ fn mode_of_an_executable_file_is_not_given() {
 }
 
 #[test]
-fn file_is_deleted_without_its_lines() {
+fn file_can_be_deleted_without_listing_its_lines() {
     insta::assert_snapshot!(check("diff --git a/references/forms.md b/references/forms.md\ndeleted file mode 100644\n"), @r"
     applied: Line 1: `references/forms.md` is deleted, and the diff does not list its lines
     --- a/references/forms.md
@@ -273,7 +273,7 @@ fn file_is_deleted_without_its_lines() {
 }
 
 #[test]
-fn file_that_stays_as_it_is_is_named() {
+fn unchanged_file_is_named() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n--- a/references/forms.md\n+++ b/references/forms.md\n@@ -1 +1 @@\n-One\n+One\n"), @r"
     applied: `references/forms.md` is unchanged: the added lines equal the removed ones
     --- a/SKILL.md

@@ -42,7 +42,7 @@ fn headers_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn half_a_header_is_not_left_out() {
+fn half_a_header_is_refused() {
     insta::assert_snapshot!(check("--- a/references/forms.md\n@@ -1 +1 @@\n-One\n+1\n"), @"refused: Invalid `diff`: line 1 starts with `---` and the next line does not start with `+++`; write both, with the file's name or `/dev/null`");
     insta::assert_snapshot!(check("+++ b/references/forms.md\n\n@@ -1 +1 @@\n-One\n+1\n"), @"refused: Invalid `diff`: line 1 names a file, and the first hunk is at line 3; write `--- ` and `+++ ` lines one below the other, right above the hunks of the file");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n--- a/references/forms.md\n@@ -1 +1 @@\n-One\n+1\n"), @"refused: Invalid `diff`: line 6 starts with `---` and the next line does not start with `+++`; write both, with the file's name or `/dev/null`");
@@ -69,36 +69,36 @@ fn change_that_changes_nothing_is_refused() {
 }
 
 #[test]
-fn note_about_the_newline_in_the_middle_is_refused() {
+fn no_newline_marker_in_the_middle_is_refused() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,2 @@\n Use pdftk.\n\\ No newline at end of file\n-Save the file.\n+Save it.\n"), @r"refused: Invalid `diff`: line 5 says that no newline follows, and the file has more lines; write `\ No newline at end of file` only after the last line of the file");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,2 @@\n\\ No newline at end of file\n-Save the file.\n+Save it.\n"), @r"refused: Invalid `diff`: line 4 starts with neither a space, `+` nor `-`: `\ No newline at end of file`; put a space before each unchanged line of a hunk, also before an empty one");
 }
 
 #[test]
-fn skill_file_is_not_deleted() {
+fn deleting_the_skill_file_is_refused() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ /dev/null\n"), @"refused: Invalid `diff`: line 1 deletes `SKILL.md`, without which there is no skill; change it instead");
 }
 
 #[test]
-fn file_is_not_added_over_another() {
+fn adding_over_an_existing_file_is_refused() {
     insta::assert_snapshot!(check("--- /dev/null\n+++ b/references/forms.md\n@@ -0,0 +1 @@\n+a\n"), @"refused: Invalid `diff`: line 1 adds `references/forms.md`, which exists; write `--- a/references/forms.md` and `+++ b/references/forms.md` to change it");
 }
 
 #[test]
-fn file_that_does_not_exist_is_not_changed() {
+fn changing_a_missing_file_is_refused() {
     insta::assert_snapshot!(check("--- a/pdf/SKILL.md\n+++ b/pdf/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n"), @"refused: Invalid `diff`: line 1 is about `pdf/SKILL.md`, which does not exist; correct the path, which starts in the skill's folder, or write `--- /dev/null` and `+++ b/pdf/SKILL.md` to add the file");
     insta::assert_snapshot!(check("--- a/x.md\n+++ /dev/null\n"), @"refused: Invalid `diff`: line 1 is about `x.md`, which does not exist; correct the path, which starts in the skill's folder, or write `--- /dev/null` and `+++ b/x.md` to add the file");
 }
 
 #[test]
-fn parts_of_new_and_deleted_files_have_one_sign() {
+fn new_and_deleted_files_have_only_added_or_removed_lines() {
     insta::assert_snapshot!(check("--- /dev/null\n+++ b/x.md\n@@ -0,0 +1,2 @@\n a\n+b\n"), @"refused: Invalid `diff`: line 4 is not marked with `+` in a part that adds the file `x.md`; mark all lines, or name the file after both `---` and `+++` to change it");
     insta::assert_snapshot!(check("--- a/references/forms.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-One\n Two\n"), @"refused: Invalid `diff`: line 5 is not marked with `-` in a part that deletes the file `references/forms.md`; mark all lines, or name the file after both `---` and `+++` to change it");
     insta::assert_snapshot!(check("--- /dev/null\n+++ b/x.md\n@@ -0,0 +1 @@\n+a\n@@ -0,0 +9 @@\n+b\n"), @"refused: Invalid `diff`: line 5 starts a second hunk of a part that adds the file `x.md`; write all its lines in one hunk");
 }
 
 #[test]
-fn file_is_deleted_whole() {
+fn partial_deletion_of_a_file_is_refused() {
     insta::assert_snapshot!(check("--- a/references/forms.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-One\n"), @"refused: Invalid `diff`: line 1 deletes `references/forms.md` and lists 1 of its 2 lines with `-`; list all of them, or name the file after `+++` to keep the others");
 }
 
@@ -110,7 +110,7 @@ fn same_file_twice_is_refused() {
 }
 
 #[test]
-fn hunks_for_the_same_place_are_refused() {
+fn overlapping_hunks_are_refused() {
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n"), @"refused: Invalid `diff`: line 7 is about the same place as an earlier hunk; join the two hunks");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,3 @@\n Use pdftk.\n+A\n Save the file.\n@@ -7,2 +8,3 @@\n Use pdftk.\n+B\n Save the file.\n"), @"refused: Invalid `diff`: line 9 is about the same place as an earlier hunk; join the two hunks");
     insta::assert_snapshot!(check("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,2 @@\n-Use pdftk.\n+A\n Save the file.\n@@ -8,1 +8,1 @@\n-Save the file.\n+Save it.\n"), @"refused: Invalid `diff`: line 8 is about the same place as an earlier hunk; join the two hunks");
@@ -178,7 +178,7 @@ fn path_outside_the_skill_is_refused() {
 }
 
 #[test]
-fn attack_on_paths_is_refused() {
+fn path_attacks_are_refused() {
     // What is in the way is found by the store, not by the name.
     let is_about_content = |class| {
         matches!(
@@ -212,7 +212,7 @@ fn attack_on_paths_is_refused() {
 }
 
 #[test]
-fn what_is_over_a_limit_is_refused() {
+fn diff_over_a_limit_is_refused() {
     let long = format!(
         "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+{}\n",
         "x".repeat(MAX_DIFF_BYTES)
@@ -235,7 +235,7 @@ fn what_is_over_a_limit_is_refused() {
 }
 
 #[test]
-fn file_that_is_not_text_is_refused() {
+fn binary_file_is_refused() {
     let change = Change::parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n").unwrap();
     let error = change
         .apply(|_| Ok(Some(b"a\n\xff\n".to_vec())))
@@ -244,7 +244,7 @@ fn file_that_is_not_text_is_refused() {
 }
 
 #[test]
-fn refusal_is_an_invalid_request_and_the_error_of_the_reader_is_kept() {
+fn refusal_is_an_invalid_request_and_keeps_the_parse_error() {
     assert_eq!(Change::parse("").unwrap_err().kind(), ErrorKind::Invalid);
     let change = Change::parse("@@ -8 +8 @@\n-Save the file.\n+Save it.\n").unwrap();
     assert!(apply(&change, &[("SKILL.md", SKILL)]).is_ok());

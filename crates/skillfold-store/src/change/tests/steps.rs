@@ -5,7 +5,7 @@ use crate::change::{Bump, FileEdit, suggest_bump};
 const HEAD: &str = "name: pdf\ndescription: Fills in forms";
 
 #[test]
-fn wording_is_a_patch() {
+fn wording_change_is_a_patch_step() {
     let body = |text: &str| format!("---\n{HEAD}\n---\n{text}\n");
     let edits = [edit("SKILL.md", Some(&body("a")), Some(&body("b")))];
     insta::assert_snapshot!(show(&edits), @"patch: the text of `SKILL.md` changes");
@@ -15,7 +15,7 @@ fn wording_is_a_patch() {
 }
 
 #[test]
-fn more_ability_or_another_use_is_a_minor_step() {
+fn new_ability_or_use_is_a_minor_step() {
     insta::assert_snapshot!(show(&[edit("references/a.md", None, Some("a"))]), @"minor: `references/a.md` is new");
     insta::assert_snapshot!(show(&[edit("Scripts/a", Some("a"), Some("b"))]), @"minor: the script `Scripts/a` changes");
     insta::assert_snapshot!(show(&[edit("tools/a.py", None, Some("a"))]), @"minor: the script `tools/a.py` is new");
@@ -55,7 +55,7 @@ fn broken_promise_or_wider_permission_is_a_major_step() {
 }
 
 #[test]
-fn long_list_of_reasons_is_cut_with_a_count() {
+fn long_list_of_reasons_is_truncated_with_a_count() {
     let edits: Vec<_> = (0..12)
         .map(|n| edit(&format!("{n}.md"), None, Some("a")))
         .collect();

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_that_authors_use_are_read() {
+    fn common_query_file_formats_are_read() {
         for text in [
             r#"[{"query": "a", "should_trigger": true}, {"query": "b", "should_trigger": false, "note": "x"}]"#,
             "\u{feff}[{\"prompt\": \"a\", \"should_activate\": true}, {\"input\": \"b\", \"shouldTrigger\": false}]",
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_reported_with_its_place() {
+    fn unusable_entries_are_reported_with_their_position() {
         insta::assert_snapshot!(render("[\n  {\"query\": \"a\",}\n]", Unlabelled::Mistake), @"error[SF851]: The file is not JSON: trailing comma (2:17)");
         insta::assert_snapshot!(render("7", Unlabelled::Mistake), @"error[SF851]: The file is neither a list nor an object");
         insta::assert_snapshot!(render("{}", Unlabelled::Mistake), @"error[SF851]: The file has no list `queries`, and neither `should_trigger` nor `should_not_trigger`");
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_file_is_dropped_without_a_word() {
+    fn nothing_in_a_query_file_is_dropped_silently() {
         let file = r#"{"should_trigger": {"train": ["a"], "test": "never b"}, "should_activate": ["c"], "queries": {"x": 1}}"#;
         insta::assert_snapshot!(render(file, Unlabelled::Mistake), @"
         + a
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_no_trigger_queries() {
+    fn tasks_are_not_trigger_queries() {
         let tasks =
             r#"{"skill_name": "s", "evals": [{"id": 1, "prompt": "a", "expected_output": "b"}]}"#;
         insta::assert_snapshot!(render(tasks, Unlabelled::Task), @"info[SF852]: The file has no trigger queries");
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_by_their_names() {
+    fn query_files_are_recognised_by_name() {
         for path in [
             "eval_queries.json",
             "evals/eval-queries.json",

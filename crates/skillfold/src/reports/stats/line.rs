@@ -227,7 +227,7 @@ mod tests {
     use super::LogLines;
 
     #[test]
-    fn log_that_is_too_long_is_cut_and_said_to_be() {
+    fn overlong_log_is_truncated_and_marked() {
         let log = b"{}\n{}\n{}\n";
         let read = |limit: u64| {
             let mut lines = LogLines::with_limit(&log[..], limit);

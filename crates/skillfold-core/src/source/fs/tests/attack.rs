@@ -18,7 +18,7 @@ fn read_stepwise(folder: &impl AsFd, path: &str) -> io::Result<Vec<u8>> {
 }
 
 #[test]
-fn fallback_walk_loses_to_no_attack() {
+fn fallback_walk_withstands_every_attack() {
     let tree = hostile_tree();
     let skill = openat(
         CWD,
@@ -50,7 +50,7 @@ fn fallback_walk_loses_to_no_attack() {
 }
 
 #[test]
-fn portable_tree_loses_to_no_attack() {
+fn portable_tree_withstands_every_attack() {
     let tree = hostile_tree();
     let source = FsSource::portable(tree.root()).unwrap();
     let folder = Folder::new(ATTACKED_SKILL).unwrap();
@@ -78,7 +78,7 @@ fn portable_tree_loses_to_no_attack() {
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
-fn fallback_walk_gives_nothing_from_outside_in_a_race() {
+fn fallback_walk_leaks_nothing_from_outside_in_a_race() {
     use skillfold_testkit::{RaceOutcome, SECRET, Swap};
 
     for (swapped, outside) in [

@@ -256,7 +256,7 @@ fn each_fault(world: &World, check: impl Fn(&str) -> bool) -> usize {
 }
 
 #[test]
-fn fault_in_a_refresh_takes_nothing_away_and_the_next_refresh_heals_it() {
+fn fault_in_a_refresh_loses_no_skill_and_the_next_refresh_recovers() {
     let world = World::new();
     let whole = world.discover();
     let (ids, now) = (outline_catalog(&whole), whole.len());
@@ -279,7 +279,7 @@ fn fault_in_a_refresh_takes_nothing_away_and_the_next_refresh_heals_it() {
 }
 
 #[test]
-fn fault_in_a_refresh_that_finds_changes_takes_nothing_else_away() {
+fn fault_in_a_refresh_with_changes_loses_no_other_skill() {
     let world = World::new();
     let whole = world.discover();
     world.skill("mine", "pdf", "changed, and longer");
@@ -303,7 +303,7 @@ fn fault_in_a_refresh_that_finds_changes_takes_nothing_else_away() {
 }
 
 #[test]
-fn fault_at_the_first_look_is_reported_and_the_next_refresh_heals_it() {
+fn fault_in_the_first_scan_is_reported_and_the_next_refresh_recovers() {
     let world = World::new();
     let whole = outline_catalog(&world.discover());
     let faults = each_fault(&world, |fault| {
@@ -319,7 +319,7 @@ fn fault_at_the_first_look_is_reported_and_the_next_refresh_heals_it() {
 }
 
 #[test]
-fn fault_in_a_look_at_one_folder_takes_nothing_away() {
+fn fault_in_a_folder_refresh_loses_no_skill() {
     let world = World::new();
     // With links, every rescan is a full one.
     for link in [
@@ -347,7 +347,7 @@ fn fault_in_a_look_at_one_folder_takes_nothing_away() {
 }
 
 #[test]
-fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
+fn fault_in_a_load_is_an_error_or_the_whole_text_and_is_transient() {
     const WHOLE: Option<&str> = Some("The text of mail.");
     let world = World::new();
     let catalog = world.discover();
@@ -372,7 +372,7 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
 }
 
 #[test]
-fn more_faults_than_are_listed_stand_for_the_whole_root() {
+fn faults_over_the_limit_mark_the_whole_root() {
     let world = World::new();
     let whole = world.discover();
     let mut options = CatalogOptions::default();
@@ -390,7 +390,7 @@ fn more_faults_than_are_listed_stand_for_the_whole_root() {
 }
 
 #[test]
-fn entry_that_vanished_after_it_was_listed_does_not_fail_the_listing() {
+fn entry_that_vanishes_after_listing_does_not_fail_the_listing() {
     let folder = tempfile::tempdir().unwrap();
     let handle = rustix::fs::openat(
         rustix::fs::CWD,

@@ -66,7 +66,7 @@ fn outline(found: &Discovery) -> Vec<String> {
 }
 
 #[test]
-fn portable_tree_finds_what_the_native_tree_finds() {
+fn portable_tree_finds_the_same_as_the_native_tree() {
     let root = hostile();
     let native = discover(
         &[&FsSource::open(root.path()).unwrap()],
@@ -105,7 +105,7 @@ fn portable_tree_refuses_links_inside_a_skill() {
 }
 
 #[test]
-fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
+fn fallback_walk_agrees_with_the_kernel() {
     let root = hostile();
     let skill = rustix::fs::openat(
         rustix::fs::CWD,
@@ -179,7 +179,7 @@ fn expect_refused(answers: [(&str, Result<(), Error>); 4], rule: AccessRule) {
 }
 
 #[test]
-fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
+fn link_replacing_a_discovered_folder_is_refused() {
     for which in 0..2 {
         let root = hostile();
         let source = &sources(&root)[which];
@@ -200,7 +200,7 @@ fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
 }
 
 #[test]
-fn link_put_above_a_folder_that_was_found_is_refused() {
+fn link_replacing_a_parent_of_a_discovered_folder_is_refused() {
     for which in 0..2 {
         let root = hostile();
         let source = &sources(&root)[which];
@@ -212,7 +212,7 @@ fn link_put_above_a_folder_that_was_found_is_refused() {
 }
 
 #[test]
-fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
+fn skill_behind_a_link_is_readable_while_the_link_points_to_a_skill() {
     for which in 0..2 {
         let (root, outside) = (tempfile::tempdir().unwrap(), hostile());
         symlink(outside.path().join("a"), root.path().join("linked")).unwrap();
@@ -235,7 +235,7 @@ fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
 }
 
 #[test]
-fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
+fn link_replacing_a_folder_is_not_searched_if_links_are_refused() {
     let root = hostile();
     let followed = find_folder(&sources(&root)[0], "a");
     fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
@@ -261,7 +261,7 @@ fn replace_skill_file(root: &TempDir, create: impl FnOnce(&Path)) {
 }
 
 #[test]
-fn head_is_read_of_a_regular_file_and_of_nothing_else() {
+fn head_is_read_only_from_regular_files() {
     let creators: [fn(&Path); 4] = [
         |file| fs::create_dir(file).unwrap(),
         |file| symlink("../secret", file).unwrap(),
@@ -284,7 +284,7 @@ fn head_is_read_of_a_regular_file_and_of_nothing_else() {
 }
 
 #[test]
-fn head_reserves_no_more_than_it_is_asked_for_or_there_is() {
+fn head_allocates_at_most_the_request_or_the_file_size() {
     let root = hostile();
     let source = FsSource::open(root.path()).unwrap();
     let folder = Folder::new("a").unwrap();
@@ -301,7 +301,7 @@ fn head_reserves_no_more_than_it_is_asked_for_or_there_is() {
 }
 
 #[test]
-fn revision_is_the_one_that_reading_gives() {
+fn revision_equals_the_revision_from_reading_the_head() {
     let root = hostile();
     symlink("a", root.path().join("b")).unwrap();
     for source in sources(&root) {
@@ -316,7 +316,7 @@ fn revision_is_the_one_that_reading_gives() {
 }
 
 #[test]
-fn file_with_several_hard_links_is_refused_where_links_are_strict() {
+fn file_with_several_hard_links_is_refused_in_strict_mode() {
     let root = hostile();
     let path: ResourcePath = "references/key.md".parse().unwrap();
     let at = |path: &str| root.path().join(path);
@@ -345,7 +345,7 @@ fn file_with_several_hard_links_is_refused_where_links_are_strict() {
 }
 
 #[test]
-fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
+fn skill_file_with_several_hard_links_is_refused_in_strict_mode() {
     let root = hostile();
     let folder = Folder::new("a").unwrap();
     fs::hard_link(root.path().join("a/SKILL.md"), root.path().join("other")).unwrap();
@@ -374,7 +374,7 @@ fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
 }
 
 #[test]
-fn folders_are_ordered_by_path_whatever_leads_to_them() {
+fn folders_are_ordered_by_path_whatever_links_to_them() {
     use crate::source::folder::Reached;
 
     let mut folders = [
@@ -387,7 +387,7 @@ fn folders_are_ordered_by_path_whatever_leads_to_them() {
 }
 
 #[test]
-fn file_that_changes_while_it_is_read_is_read_once_more() {
+fn file_that_changes_during_a_read_is_read_once_more() {
     let revision = |size| Revision {
         device: 1,
         inode: 1,

@@ -82,7 +82,7 @@ impl User {
 }
 
 #[test]
-fn tools_that_propose_are_there_only_if_the_user_wants_them() {
+fn proposal_tools_are_opt_in() {
     let user = User::new();
     let names = |skills: &Skills| {
         let session = skills.session(Policy::default(), ContextLifetime::History);
@@ -98,7 +98,7 @@ fn tools_that_propose_are_there_only_if_the_user_wants_them() {
 }
 
 #[test]
-fn model_proposes_a_change_and_is_told_what_it_does() {
+fn model_proposes_a_change_and_sees_its_effect() {
     let user = User::new();
     let answer = user.propose(
         "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -3,7 +3,8 @@\n version: 1.2.0\n-triggers: [tax form]\n+triggers: [sign]\n+allowed-tools: Bash(qpdf:*)\n ---\n-Use pdftk.\n+Use qpdf.\n",
@@ -120,7 +120,7 @@ fn model_proposes_a_change_and_is_told_what_it_does() {
 }
 
 #[test]
-fn change_after_which_the_skill_is_none_is_refused() {
+fn change_that_breaks_the_skill_is_refused() {
     let user = User::new();
     let answer = user.propose(
         "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,4 +1,3 @@\n ---\n name: pdf\n-description: Fills in forms\n version: 1.2.0\n",
@@ -139,7 +139,7 @@ fn change_after_which_the_skill_is_none_is_refused() {
 }
 
 #[test]
-fn proposed_skill_is_shown_to_no_model_until_it_is_approved() {
+fn proposed_skill_is_hidden_from_models_until_approved() {
     let user = User::new();
     let content = "---\nname: csv\ndescription: Reads tables\n---\nUse csvkit.\n";
     let arguments =
@@ -173,7 +173,7 @@ fn proposed_skill_is_shown_to_no_model_until_it_is_approved() {
 }
 
 #[test]
-fn proposing_a_new_skill_does_not_tell_whether_a_hidden_one_has_its_name() {
+fn proposing_a_new_skill_does_not_reveal_a_hidden_one() {
     let home = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
         let path = home.path().join(path);
@@ -235,7 +235,7 @@ fn proposing_a_new_skill_does_not_tell_whether_a_hidden_one_has_its_name() {
 }
 
 #[test]
-fn proposal_of_a_skill_without_labelled_requests_looks_at_no_other_skill() {
+fn proposal_without_labelled_requests_evaluates_no_other_skill() {
     let home = tempfile::tempdir().unwrap();
     let fields = "description: Handles things".to_owned();
     let counting = Counting::new([
@@ -255,7 +255,7 @@ fn proposal_of_a_skill_without_labelled_requests_looks_at_no_other_skill() {
 }
 
 #[test]
-fn no_tool_approves() {
+fn no_tool_approves_proposals() {
     let user = User::new();
     user.propose("--- a/SKILL.md\n+++ b/SKILL.md\n@@ -6 +6 @@\n-Use pdftk.\n+Use qpdf.\n");
     for name in [
@@ -270,7 +270,7 @@ fn no_tool_approves() {
 }
 
 #[test]
-fn host_is_told_of_a_proposal_once() {
+fn host_is_notified_of_a_proposal_once() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

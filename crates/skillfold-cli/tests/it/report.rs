@@ -78,7 +78,7 @@ fn text(page: &str) -> String {
 }
 
 #[test]
-fn page_says_what_is_installed_and_what_is_wrong() {
+fn report_shows_installed_skills_and_findings() {
     let page = world().data(&["report", "-", "--log", "log.jsonl"]);
     insta::assert_snapshot!(text(&page), @"
     Summary
@@ -157,7 +157,7 @@ fn page_says_what_is_installed_and_what_is_wrong() {
 }
 
 #[test]
-fn page_is_written_once_and_replaced_only_if_it_is_one() {
+fn report_overwrites_only_an_earlier_report() {
     let world = world();
     insta::assert_snapshot!(world.run(&["report"]), @"
     skillfold-report.html
@@ -212,7 +212,7 @@ fn page_is_written_once_and_replaced_only_if_it_is_one() {
 }
 
 #[test]
-fn same_skills_give_the_same_page() {
+fn report_is_deterministic() {
     let world = world();
     assert_eq!(world.data(&["report", "-"]), world.data(&["report", "-"]));
 }
@@ -277,7 +277,7 @@ fn nothing_in_a_skill_becomes_markup_or_hides() {
 }
 
 #[test]
-fn page_loads_nothing() {
+fn report_loads_no_external_resources() {
     let page = world().data(&["report", "-"]);
     for forbidden in [
         "src=", "url(", "@import", "<link", "<iframe", "<object", "<form", " style=",
@@ -290,7 +290,7 @@ fn page_loads_nothing() {
 }
 
 #[test]
-fn page_of_many_skills_is_small_and_says_what_it_left_out() {
+fn report_of_many_skills_is_small_and_says_what_it_omits() {
     let world = World::new("//- app/README.md\n");
     let topics = [
         "bread", "maps", "taxes", "music", "chess", "plants", "trains", "fonts", "paint", "rivers",

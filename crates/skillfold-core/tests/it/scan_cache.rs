@@ -7,7 +7,7 @@ use skillfold_core::source::WalkOptions;
 use skillfold_core::{Catalog, CatalogOptions, FsSource, MemorySource, Root, Scope};
 use skillfold_testkit::{far_future, files, folder, write};
 
-use crate::told::{File, NOW, SECOND, Told, at};
+use crate::fake_source::{FakeSource, File, NOW, SECOND, at};
 
 /// Every kind of value that a skill can hold.
 const EVERYTHING: &str = "---
@@ -32,12 +32,12 @@ odd: {list: [1, 2.5, true, null, 'true'], text: ünï}
 Body
 ";
 
-fn everything() -> Told {
-    let told = Told::default();
+fn everything() -> FakeSource {
+    let fake = FakeSource::default();
     let put = |folder: &str, text: &str| {
         let mut file = File::new(folder, "");
         text.clone_into(&mut file.text);
-        told.put(
+        fake.put(
             folder,
             file.with(|revision| revision.size = text.len() as u64),
         );
@@ -54,13 +54,13 @@ fn everything() -> Told {
     put("unclosed", "---\nname: unclosed\ndescription: x\n");
     put("group/refused", "# No frontmatter\u{1b}[0m\n");
     put("group/plain", "---\ndescription: no name\n---\n");
-    told
+    fake
 }
 
-fn recall(told: &Told, bytes: &[u8], now_ns: i64) -> CachedDiscovery {
+fn recall(fake: &FakeSource, bytes: &[u8], now_ns: i64) -> CachedDiscovery {
     let remembered = CachedScan::new(bytes, &ReadOptions::default());
     Catalog::discover_cached(
-        told.roots(),
+        fake.roots(),
         CatalogOptions::default(),
         at(now_ns),
         remembered.as_slice(),
@@ -82,65 +82,65 @@ fn assert_same(one: &Catalog, other: &Catalog) {
 }
 
 /// Remembers all files, and starts again without one being read.
-pub(crate) fn check_remembered(told: &Told) {
-    let catalog = told.discover(NOW);
+pub(crate) fn check_cached_scan(fake: &FakeSource) {
+    let catalog = fake.discover(NOW);
     let bytes = catalog.to_scan_bytes(0).unwrap();
-    told.reads();
-    let again = recall(told, &bytes, NOW + SECOND);
-    assert_eq!(told.reads(), 0);
+    fake.reads();
+    let again = recall(fake, &bytes, NOW + SECOND);
+    assert_eq!(fake.reads(), 0);
     assert_eq!((again.roots[0].read, again.roots[0].gone), (0, 0));
     assert_same(&catalog, &again.catalog);
     assert_eq!(again.catalog.to_scan_bytes(0).unwrap(), bytes);
 }
 
 #[test]
-fn start_reads_nothing_where_nothing_changed() {
-    check_remembered(&everything());
+fn start_from_cache_reads_nothing_if_nothing_changed() {
+    check_cached_scan(&everything());
 }
 
 #[test]
-fn start_reads_what_changed() {
-    let told = everything();
-    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
-    told.put(
+fn start_from_cache_reads_only_changed_files() {
+    let fake = everything();
+    let bytes = fake.discover(NOW).to_scan_bytes(0).unwrap();
+    fake.put(
         "flat",
         File::new("flat", "other").with(|revision| revision.inode += 1),
     );
-    told.put("new", File::new("new", "new"));
-    told.remove("unclosed");
-    told.reads();
-    let again = recall(&told, &bytes, NOW + SECOND);
-    assert_eq!(told.reads(), 2);
+    fake.put("new", File::new("new", "new"));
+    fake.remove("unclosed");
+    fake.reads();
+    let again = recall(&fake, &bytes, NOW + SECOND);
+    assert_eq!(fake.reads(), 2);
     let CacheReport {
         kept, read, gone, ..
     } = again.roots[0];
     assert_eq!((kept, read, gone), (4, 2, 2));
-    assert_same(&told.discover(NOW + SECOND), &again.catalog);
+    assert_same(&fake.discover(NOW + SECOND), &again.catalog);
 }
 
 #[test]
-fn what_is_not_settled_is_not_remembered() {
-    let told = Told::default();
-    told.put("a", File::new("a", "old"));
-    told.put(
+fn unsettled_files_are_not_cached() {
+    let fake = FakeSource::default();
+    fake.put("a", File::new("a", "old"));
+    fake.put(
         "b",
         File::new("b", "old").with(|revision| revision.changed_ns = NOW - SECOND),
     );
     // A file without an inode is too easily another one.
-    told.put(
+    fake.put(
         "c",
         File::new("c", "old").with(|revision| revision.inode = 0),
     );
-    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
-    told.reads();
-    assert_eq!(recall(&told, &bytes, NOW + 60 * SECOND).roots[0].kept, 1);
-    assert_eq!(told.reads(), 2);
+    let bytes = fake.discover(NOW).to_scan_bytes(0).unwrap();
+    fake.reads();
+    assert_eq!(recall(&fake, &bytes, NOW + 60 * SECOND).roots[0].kept, 1);
+    assert_eq!(fake.reads(), 2);
 }
 
 #[test]
-fn other_rules_and_other_roots_do_not_use_it() {
-    let told = everything();
-    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
+fn cache_is_not_used_for_other_rules_or_roots() {
+    let fake = everything();
+    let bytes = fake.discover(NOW).to_scan_bytes(0).unwrap();
     let yaml = ReadOptions::default().with_reader(FrontmatterReader::Yaml);
     assert!(CachedScan::new(&bytes, &yaml).is_none());
     let paged = ReadOptions::default().with_walk(WalkOptions::default().with_page(7));
@@ -157,7 +157,7 @@ fn other_rules_and_other_roots_do_not_use_it() {
 }
 
 #[test]
-fn a_source_that_does_not_outlive_its_process_is_not_remembered() {
+fn in_memory_source_is_not_cached() {
     let source = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
     let roots = vec![Root::new(Scope::User, "a", source)];
     let catalog = Catalog::discover(roots, CatalogOptions::default(), at(NOW));
@@ -167,7 +167,7 @@ fn a_source_that_does_not_outlive_its_process_is_not_remembered() {
 
 #[cfg(unix)]
 #[test]
-fn folders_on_disk_are_remembered_as_they_are_found() {
+fn discovery_from_disk_round_trips_through_the_cache() {
     let text = "//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n//- b/c/SKILL.md\n---\nname: c\ndescription: x\n---\n\
                 //- b/d/SKILL.md\nnothing\n//- b/skill.md\nx\n";
     let folder = folder(text);
@@ -208,7 +208,7 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
 /// Entries of a large folder are looked at together, more than once around: each is found as it is one by one.
 #[cfg(unix)]
 #[test]
-fn start_in_a_large_folder_finds_what_a_search_would() {
+fn start_from_cache_in_a_large_folder_equals_a_full_search() {
     let root = tempfile::tempdir().unwrap();
     let at = |path: &str| root.path().join("skills").join(path);
     let skill = |number: usize| {
@@ -255,7 +255,7 @@ fn start_in_a_large_folder_finds_what_a_search_would() {
 /// Records change when files are read in another way. Then `FORMAT_VERSION` of `catalog/scan_cache.rs` goes up, so that no
 /// program starts from what an older one read.
 #[test]
-fn records_are_those_of_this_form() {
+fn record_format_matches_the_format_version() {
     let bytes = everything().discover(NOW).to_scan_bytes(0).unwrap();
     let mark = CachedScan::options_key(&ReadOptions::default());
     let sum = bytes[8 + mark.len()..]
@@ -270,10 +270,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn start_finds_what_a_search_would(steps in prop::collection::vec((0_usize..6, 0_u64..5), 1..12)) {
+    fn start_from_cache_equals_a_full_search(steps in prop::collection::vec((0_usize..6, 0_u64..5), 1..12)) {
         let folders = ["a", "b", "c/a", "c/d", "e", "f"];
-        let told = Told::default();
-        let mut bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
+        let fake = FakeSource::default();
+        let mut bytes = fake.discover(NOW).to_scan_bytes(0).unwrap();
         for (step, (at, kind)) in (1..).zip(steps) {
             let folder = folders[at];
             let file = |text: String| {
@@ -282,12 +282,12 @@ proptest! {
                 file.with(|revision| revision.inode = 100 + step)
             };
             match kind {
-                0 => told.remove(folder),
-                1 => told.put(folder, file("no frontmatter".to_owned())),
-                kind => told.put(folder, file(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1]))),
+                0 => fake.remove(folder),
+                1 => fake.put(folder, file("no frontmatter".to_owned())),
+                kind => fake.put(folder, file(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1]))),
             }
-            let again = recall(&told, &bytes, NOW + SECOND);
-            assert_same(&told.discover(NOW + SECOND), &again.catalog);
+            let again = recall(&fake, &bytes, NOW + SECOND);
+            assert_same(&fake.discover(NOW + SECOND), &again.catalog);
             if kind != 4 {
                 bytes = again.catalog.to_scan_bytes(0).unwrap();
             }
@@ -295,22 +295,22 @@ proptest! {
     }
 
     #[test]
-    fn broken_bytes_never_panic(at: prop::sample::Index, with: u8, is_cut: bool) {
-        let told = everything();
-        let mut bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
+    fn corrupted_cache_never_panics(at: prop::sample::Index, with: u8, is_cut: bool) {
+        let fake = everything();
+        let mut bytes = fake.discover(NOW).to_scan_bytes(0).unwrap();
         let at = at.index(bytes.len());
         if is_cut {
             bytes.truncate(at);
         } else {
             bytes[at] = with;
         }
-        let again = recall(&told, &bytes, NOW + SECOND);
+        let again = recall(&fake, &bytes, NOW + SECOND);
         let found = again.catalog.len() + again.catalog.refused().len();
         prop_assert_eq!(found, 6, "no folder is lost");
     }
 
     #[test]
-    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_cache_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let mark = CachedScan::options_key(&ReadOptions::default());
         let mut marked = (mark.len() as u64).to_le_bytes().to_vec();
         marked.extend(mark.bytes());

@@ -91,7 +91,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn proposal_is_a_file_for_people_and_changes_nothing() {
+fn proposal_is_a_readable_file_and_changes_nothing() {
     let user = User::new();
     let proposed = user.propose(DIFF);
     assert_eq!(user.read("pdf/SKILL.md").as_deref(), Some(PDF));
@@ -149,7 +149,7 @@ fn proposal_is_a_file_for_people_and_changes_nothing() {
 }
 
 #[test]
-fn versions_have_the_golden_digest_and_hidden_files() {
+fn versions_have_the_golden_digest_and_include_hidden_files() {
     let user = User::new();
     let skills = user.home.path().join("skills");
     let golden = skillfold_testkit::write_golden_skill(&skills);
@@ -189,7 +189,7 @@ fn approval_applies_exactly_what_was_proposed() {
 }
 
 #[test]
-fn change_of_several_files_is_one_step_and_leaves_the_rest() {
+fn change_of_several_files_is_atomic_and_leaves_the_rest() {
     let user = User::new();
     let folder = user.home.path().join("skills");
     fs::create_dir_all(folder.join("pdf/assets/deep")).unwrap();
@@ -221,7 +221,7 @@ fn change_of_several_files_is_one_step_and_leaves_the_rest() {
 }
 
 #[test]
-fn new_skill_is_on_no_disk_until_it_is_approved() {
+fn new_skill_is_not_written_until_approved() {
     let user = User::new();
     let skills = user.home.path().join("skills");
     let csv = SkillPath::new(&skills, &skills.join("csv")).unwrap();
@@ -265,7 +265,7 @@ fn changed_skill_is_not_overwritten_and_the_proposal_can_be_merged() {
 }
 
 #[test]
-fn changed_proposal_is_not_the_one_that_was_reviewed() {
+fn proposal_changed_after_review_is_not_approved() {
     let user = User::new();
     let proposed = user.propose(DIFF);
     let file = user
@@ -283,7 +283,7 @@ fn changed_proposal_is_not_the_one_that_was_reviewed() {
 }
 
 #[test]
-fn same_change_twice_is_one_proposal() {
+fn duplicate_change_is_one_proposal() {
     let user = User::new();
     let first = user.propose(DIFF);
     let second = user.propose(DIFF);
@@ -336,7 +336,7 @@ fn too_many_proposals_are_refused() {
 }
 
 #[test]
-fn rejected_proposal_is_gone_and_the_reason_stays() {
+fn rejected_proposal_is_removed_and_its_reason_logged() {
     let user = User::new();
     let proposed = user.propose(DIFF);
     let digest = proposed.proposal.digest;
@@ -360,7 +360,7 @@ fn rejected_proposal_is_gone_and_the_reason_stays() {
 }
 
 #[test]
-fn versions_are_kept_and_can_be_taken_again() {
+fn versions_are_kept_and_can_be_restored() {
     let user = User::new();
     user.approve(&user.propose(MANY)).unwrap();
     let file = user.home.path().join("skills/pdf/SKILL.md");
@@ -402,7 +402,7 @@ fn versions_are_kept_and_can_be_taken_again() {
 }
 
 #[test]
-fn old_versions_go_and_the_log_says_that_they_were() {
+fn old_versions_are_pruned_and_stay_in_the_history() {
     let user = User::new();
     let store = Store::open(&user.home.path().join("data"))
         .unwrap()
@@ -421,7 +421,7 @@ fn old_versions_go_and_the_log_says_that_they_were() {
 }
 
 #[test]
-fn required_passphrase_is_asked_for_and_proved() {
+fn required_passphrase_is_checked_and_signs_approvals() {
     let user = User::new();
     let store = Store::open(&user.home.path().join("data"))
         .unwrap()
@@ -472,7 +472,7 @@ fn required_passphrase_is_asked_for_and_proved() {
 }
 
 #[test]
-fn reviewer_of_the_host_does_not_approve_its_own_proposal() {
+fn host_reviewer_cannot_approve_their_own_proposal() {
     let user = User::new();
     let proposed = user.propose(DIFF).proposal;
     let approve = |name| {
@@ -488,7 +488,7 @@ fn reviewer_of_the_host_does_not_approve_its_own_proposal() {
 }
 
 #[test]
-fn changed_log_is_found_and_stops_writing() {
+fn tampered_log_is_detected_and_stops_writing() {
     let user = User::new();
     user.approve(&user.propose(DIFF)).unwrap();
     let log = user.home.path().join("data/audit.jsonl");

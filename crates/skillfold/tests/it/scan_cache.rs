@@ -135,7 +135,7 @@ fn second_start_reads_only_what_changed() {
 }
 
 #[test]
-fn memory_that_is_broken_costs_time_and_no_skill() {
+fn corrupted_cache_loses_no_skill() {
     let folder = tempfile::tempdir().unwrap();
     let file = memory(&start(folder.path(), Lasting::new(1_000, 0..0))).file;
     let mut bytes = fs::read(&file).unwrap();
@@ -155,7 +155,7 @@ fn memory_that_is_broken_costs_time_and_no_skill() {
 }
 
 #[test]
-fn memory_that_cannot_be_written_is_said() {
+fn unwritable_cache_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("metadata"), "in the way").unwrap();
     let skills = start(folder.path(), Lasting::new(1_000, 0..0));
@@ -164,7 +164,7 @@ fn memory_that_cannot_be_written_is_said() {
 }
 
 #[test]
-fn nothing_is_written_for_few_skills_or_without_being_asked() {
+fn cache_is_not_written_for_few_skills_or_unless_enabled() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
     assert!(
@@ -190,7 +190,7 @@ fn nothing_is_written_for_few_skills_or_without_being_asked() {
 }
 
 #[test]
-fn caches_are_in_the_systems_folder_for_them() {
+fn caches_use_the_system_cache_directory() {
     let environment = Environment::new("/work").home("/person");
     let folder = |environment: &Environment| {
         let folder = environment.cache_folder();
@@ -210,7 +210,7 @@ fn caches_are_in_the_systems_folder_for_them() {
 }
 
 #[test]
-fn what_a_failing_disk_did_not_list_is_not_forgotten() {
+fn cache_is_not_overwritten_by_a_partial_scan() {
     let cache = tempfile::tempdir().unwrap();
     start(cache.path(), Lasting::new(1_200, 0..0));
     let mut failing = Lasting::new(1_200, 0..0);

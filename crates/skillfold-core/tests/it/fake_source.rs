@@ -20,7 +20,7 @@ pub(crate) const NOW: i64 = 1_000 * SECOND;
 
 /// A source whose files and revisions a test chooses, and which counts how often a file is read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told(pub(crate) Arc<Mutex<Held>>);
+pub(crate) struct FakeSource(pub(crate) Arc<Mutex<Held>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Held {
@@ -92,7 +92,7 @@ pub(crate) fn at(nanoseconds: i64) -> SystemTime {
     }
 }
 
-impl Told {
+impl FakeSource {
     pub(crate) fn put(&self, folder: &str, file: File) {
         self.0.lock().unwrap().files.insert(folder.to_owned(), file);
     }
@@ -124,7 +124,7 @@ impl Told {
     }
 }
 
-impl Source for Told {
+impl Source for FakeSource {
     fn list(&self, _: &WalkOptions, _: Option<&Cursor>) -> Result<FolderPage, Error> {
         let mut listing = FolderPage::default();
         for (folder, file) in &self.0.lock().unwrap().files {

@@ -60,7 +60,7 @@ fn steady(shown: &str) -> String {
 }
 
 #[test]
-fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
+fn proposing_a_folder_or_file_changes_nothing() {
     let world = world();
     let before = world.read("person/.agents/skills/mail/SKILL.md");
     insta::assert_snapshot!(steady(&world.run(&["propose", "mail", "draft", "--reason", "people expect it"])), @"
@@ -85,7 +85,7 @@ fn author_proposes_a_folder_or_a_file_and_nothing_changes() {
 }
 
 #[test]
-fn what_is_no_skill_or_no_change_is_not_proposed() {
+fn invalid_skill_or_empty_change_is_not_proposed() {
     let world = world();
     let mut shown = String::new();
     let cases = [
@@ -127,7 +127,7 @@ fn new_skill_is_proposed_from_a_folder() {
 }
 
 #[test]
-fn log_and_history_are_lines_that_one_can_read() {
+fn log_and_history_are_human_readable() {
     let world = world();
     world.run(&["trust", "--yes"]);
     world.run(&["propose", "mail", "draft", "--reason", "people expect it"]);
@@ -168,7 +168,7 @@ fn log_and_history_are_lines_that_one_can_read() {
 }
 
 #[test]
-fn name_that_is_a_sentence_stays_a_name_in_the_log() {
+fn author_name_that_reads_like_a_sentence_is_quoted_in_the_log() {
     let world = world();
     let author = Author::named("anna (terminal) approved mail-1\"; x");
     let draft = world.path("app/draft");
@@ -182,7 +182,7 @@ fn name_that_is_a_sentence_stays_a_name_in_the_log() {
 }
 
 #[test]
-fn damaged_log_is_said_to_be_damaged_wherever_it_is_shown() {
+fn damaged_log_is_reported_wherever_it_is_shown() {
     let world = world();
     world.run(&["trust", "--yes"]);
     let file = "person/.local/share/skillfold/audit.jsonl";

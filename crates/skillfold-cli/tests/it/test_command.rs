@@ -48,7 +48,7 @@ fn world() -> World {
 }
 
 #[test]
-fn test_says_what_went_wrong_and_why() {
+fn test_reports_failed_queries_with_the_reason() {
     insta::assert_snapshot!(world().run(&["test"]), @r#"
     mail   2 of 5 right  recall 33 %, precision 50 %
         missed  "Take a note for Bob"
@@ -68,7 +68,7 @@ fn test_says_what_went_wrong_and_why() {
 }
 
 #[test]
-fn share_that_is_asked_for_decides() {
+fn at_least_option_sets_the_exit_code() {
     let world = world();
     insta::assert_snapshot!(world.run(&["test", "notes"]), @"
     notes  2 of 2 right  recall 100 %, precision 100 %
@@ -93,7 +93,7 @@ fn share_that_is_asked_for_decides() {
 }
 
 #[test]
-fn skill_that_is_named_must_have_queries() {
+fn named_skill_must_have_queries() {
     let world = world();
     insta::assert_snapshot!(world.run(&["test", "pdf"]), @r#"
     pdf  no queries
@@ -125,7 +125,7 @@ fn without_queries_test_says_where_to_put_them() {
 }
 
 #[test]
-fn project_that_is_not_trusted_does_not_pass_untested() {
+fn untrusted_project_does_not_pass_untested() {
     let world = World::new(
         r#"
         //- app/.agents/skills/mail/SKILL.md
@@ -163,7 +163,7 @@ fn project_that_is_not_trusted_does_not_pass_untested() {
 }
 
 #[test]
-fn long_lists_are_cut_and_counted() {
+fn long_lists_are_truncated_and_counted() {
     let world = World::new("//- app/README.md\n");
     let triggers = (0..22)
         .map(|number| format!("t{number}."))
@@ -213,7 +213,7 @@ Do it.
 }
 
 #[test]
-fn evaluations_behind_a_link_or_too_large_are_reported() {
+fn linked_or_oversized_query_files_are_reported() {
     let world = world();
     let folder = world.path("person/.agents/skills/notes/evals");
     std::fs::write(world.path("app/secret.json"), "[]").unwrap();
@@ -240,7 +240,7 @@ fn evaluations_behind_a_link_or_too_large_are_reported() {
 }
 
 #[test]
-fn suggested_skill_counts_as_missed_and_is_said_to_be_suggested() {
+fn suggested_skill_counts_as_missed_and_is_marked_as_suggested() {
     let world = World::new(
         r#"
         //- person/.agents/skills/changelog/SKILL.md

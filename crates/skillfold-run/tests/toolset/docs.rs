@@ -18,7 +18,7 @@ fn files() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn the_examples_work() {
+fn toolset_page_examples_work() {
     let files = files();
     let call = |reference: &str, tool: &str, arguments| {
         let mut toolset = load(&files, reference).unwrap();
@@ -32,7 +32,7 @@ fn the_examples_work() {
 }
 
 #[test]
-fn the_example_in_typescript_works_where_it_can() {
+fn typescript_example_works_if_supported() {
     let files = files();
     let Ok(mut toolset) = load(&files, "toolsets/index:HelloToolset") else {
         let refused = refusal(&files, "toolsets/index:HelloToolset");

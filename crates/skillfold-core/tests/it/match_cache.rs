@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, Told};
+use crate::fake_source::{FakeSource, File, NOW};
 
 /// Skills whose triggers tell upper from lower case, and look at the edges of a message.
 const PATTERNS: &str = "triggers:\n  patterns: ['(?-i:Ab)', '^a.*b$', 'é+', '\\Aİ']";
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn remembered_answer_is_the_one_that_would_be_found(messages in proptest::collection::vec(message(), 1..20)) {
+    fn cached_matches_equal_fresh_matches(messages in proptest::collection::vec(message(), 1..20)) {
         let of_both = [("ab-cd", PATTERNS), ("ab", LITERALS), ("i-j", "")];
         for skills in [&of_both[..], &of_both[1..]] {
             let matcher = matcher(skills);
@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn second_equal_request_is_not_matched_again() {
+fn repeated_request_is_served_from_the_cache() {
     let matcher = matcher(&[("greet", "triggers: [bonjour]")]);
     assert_eq!(ids(&matcher, "Say Bonjour"), ["greet"]);
     assert_eq!(ids(&matcher, "say BONJOUR"), ["greet"]);
@@ -86,7 +86,7 @@ fn second_equal_request_is_not_matched_again() {
 }
 
 #[test]
-fn patterns_tell_messages_apart_by_case() {
+fn case_sensitive_patterns_get_separate_cache_entries() {
     let matcher = matcher(&[("ab", "triggers:\n  patterns: ['(?-i:Ab)']")]);
     assert_eq!(ids(&matcher, "ab"), [""; 0]);
     assert_eq!(ids(&matcher, "Ab"), ["ab"]);
@@ -95,7 +95,7 @@ fn patterns_tell_messages_apart_by_case() {
 }
 
 #[test]
-fn message_asked_longest_ago_is_forgotten_first() {
+fn least_recently_used_message_is_evicted_first() {
     let matcher = matcher(&[("greet", "triggers: [bonjour]")]);
     for number in 0..256 {
         ids(&matcher, &number.to_string());
@@ -115,7 +115,7 @@ fn message_asked_longest_ago_is_forgotten_first() {
 }
 
 #[test]
-fn what_is_remembered_stays_within_its_bytes() {
+fn match_cache_stays_within_its_byte_limit() {
     let many: Vec<String> = (0..9_000).map(|number| format!("s-{number}")).collect();
     let triggers = "triggers: [bonjour]";
     let skills: Vec<_> = many.iter().map(|name| (&**name, triggers)).collect();
@@ -134,8 +134,8 @@ fn what_is_remembered_stays_within_its_bytes() {
 }
 
 #[test]
-fn changed_catalog_is_not_answered_from_the_old_one() {
-    let world = Told::default();
+fn changed_catalog_invalidates_cached_matches() {
+    let world = FakeSource::default();
     let put = |name: &str, trigger: &str, inode: u64| {
         let mut file = File::new(name, "d");
         file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [{trigger}]\n---\n");
@@ -160,7 +160,7 @@ fn changed_catalog_is_not_answered_from_the_old_one() {
 }
 
 #[test]
-fn threads_share_what_is_remembered() {
+fn threads_share_the_match_cache() {
     let matcher = matcher(&[("greet", "triggers: [bonjour]"), ("ab", PATTERNS)]);
     let messages: Vec<String> = (0..400).map(|number| format!("Bonjour {number}")).collect();
     std::thread::scope(|scope| {

@@ -30,7 +30,7 @@ def skills(tmp_path: Path, file: Path) -> Skills:
     return Skills.discover(tmp_path, home=tmp_path)
 
 
-def test_change_waits_until_a_reviewer_approves_it_and_can_be_taken_back(skills: Skills, file: Path) -> None:
+def test_change_is_pending_until_approved_and_can_be_rolled_back(skills: Skills, file: Path) -> None:
     proposed = skills.propose_update("pdf", DIFF, "pdftk is gone", "not found", author="my-agent", session="s1")
     assert (proposed.author, proposed.session) == ("my-agent", "s1")
     # With the lines around it.
@@ -54,7 +54,7 @@ def test_change_waits_until_a_reviewer_approves_it_and_can_be_taken_back(skills:
     assert skills.history("pdf").versions[-1].cause == "rolled_back"
 
 
-def test_reviewer_who_may_not_decide_recommends(skills: Skills, file: Path) -> None:
+def test_reviewer_can_recommend_without_changing_the_skill(skills: Skills, file: Path) -> None:
     proposed = skills.propose_update("pdf", DIFF, "pdftk is gone", author="my-agent")
     skills.reviewer("another-agent").recommend(proposed, "approve", "qpdf is installed")
     with pytest.raises(InvalidError):
@@ -68,7 +68,7 @@ def test_reviewer_who_may_not_decide_recommends(skills: Skills, file: Path) -> N
     assert file.read_text(encoding="utf-8") == PDF
 
 
-def test_one_skill_has_one_digest_wherever_it_is_shown(tmp_path: Path) -> None:
+def test_digest_of_a_skill_is_the_same_everywhere(tmp_path: Path) -> None:
     folder = tmp_path / ".agents/skills/golden"
     for path, text in {
         "SKILL.md": "---\nname: golden\ndescription: Golden vector\n---\n# Skill\n",
@@ -89,7 +89,7 @@ def test_one_skill_has_one_digest_wherever_it_is_shown(tmp_path: Path) -> None:
     assert skills.history("golden").versions[0].digest == golden
 
 
-def test_new_skill_is_there_for_nobody_until_it_is_approved(skills: Skills) -> None:
+def test_new_skill_is_unavailable_until_approved(skills: Skills) -> None:
     proposed = skills.propose_new("csv", NEW, "asked for three times")
     assert proposed.base is None
     assert "csv" not in skills.refresh().added
@@ -101,7 +101,7 @@ def test_new_skill_is_there_for_nobody_until_it_is_approved(skills: Skills) -> N
         skills.propose_new("csv", NEW, "again")
 
 
-def test_approval_is_for_what_was_looked_at(skills: Skills, file: Path) -> None:
+def test_approval_is_refused_if_the_skill_changed_since_review(skills: Skills, file: Path) -> None:
     seen = skills.propose_update("pdf", DIFF, "pdftk is gone")
     reviewer = skills.reviewer("anna")
     file.write_text(PDF.replace("forms", "PDF forms"), encoding="utf-8")
@@ -118,7 +118,7 @@ def test_approval_is_for_what_was_looked_at(skills: Skills, file: Path) -> None:
         reviewer.approve(seen)
 
 
-def test_rejected_change_is_gone_and_needs_a_reason_in_the_log(skills: Skills, file: Path) -> None:
+def test_rejected_change_is_removed_and_its_reason_logged(skills: Skills, file: Path) -> None:
     proposed = skills.propose_update("pdf", DIFF, "pdftk is gone")
     skills.reviewer("anna").reject(proposed, "pdftk is fine")
     assert skills.proposals().proposals == []
@@ -127,7 +127,7 @@ def test_rejected_change_is_gone_and_needs_a_reason_in_the_log(skills: Skills, f
         skills.reviewer("anna").approve(proposed)
 
 
-def test_nobody_approves_their_own_proposal_or_without_the_passphrase(tmp_path: Path, skills: Skills) -> None:
+def test_approval_needs_another_reviewer_and_the_passphrase(tmp_path: Path, skills: Skills) -> None:
     proposed = skills.propose_update("pdf", DIFF, "pdftk is gone", author="my-agent")
     with pytest.raises(RefusedError, match="pdf"):
         skills.reviewer("my-agent").approve(proposed)
@@ -147,7 +147,7 @@ def test_change_that_does_not_apply_or_breaks_the_skill_is_invalid(skills: Skill
             skills.propose_update("pdf", diff, "why")
 
 
-def test_model_proposes_with_a_tool_only_if_the_settings_say_so(tmp_path: Path, skills: Skills) -> None:
+def test_proposal_tool_is_available_only_if_enabled(tmp_path: Path, skills: Skills) -> None:
     names = [tool.name for tool in skills.session().tools()]
     assert "propose_skill_update" not in names
     asked = Skills.discover(tmp_path, home=tmp_path, settings={"proposals": True})

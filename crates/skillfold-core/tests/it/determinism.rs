@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn order_never_depends_on_the_file_system_or_on_hashing(
+    fn output_does_not_depend_on_directory_order_or_hashing(
         order in Just((0..SKILLS).collect::<Vec<_>>()).prop_shuffle(),
         style in prop::sample::select(Style::ALL.to_vec()),
     ) {
