@@ -60,7 +60,7 @@ fn add(text: &str, keys: &[&str], added: &Addition<'_>) -> Result<String, Syntax
     let (level, found) = descend(root, &keys[..keys.len() - 1])?;
     let missing = &keys[found..];
     let open = level.start() + 1;
-    let first = level.properties.first().map(|first| first.start());
+    let first = level.properties.first().map(Ranged::start);
     let has_lines = level.text(text).contains('\n');
     let (line, end) = match first {
         Some(first) if text[open..first].contains('\n') => {
@@ -285,13 +285,11 @@ fn line_start(text: &str, offset: usize) -> String {
 /// Returns an object with something under a path of keys; if the path is empty, the thing itself. `line` starts each
 /// line, and `unit` indents it further; both are empty to put everything on one line.
 fn value_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> String {
-    match (path, added) {
-        ([], Addition::Item(item)) => format!("[{line}{unit}{item}{line}]"),
-        _ => {
-            let members = members_text(path, added, &format!("{line}{unit}"), unit);
-            format!("{{{members}{line}}}")
-        }
+    if let ([], Addition::Item(item)) = (path, added) {
+        return format!("[{line}{unit}{item}{line}]");
     }
+    let members = members_text(path, added, &format!("{line}{unit}"), unit);
+    format!("{{{members}{line}}}")
 }
 
 /// Returns what is between the braces of such an object.
