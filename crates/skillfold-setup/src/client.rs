@@ -7,34 +7,8 @@ use std::str::FromStr;
 use serde_json::Value;
 use skillfold::core::Error;
 
-use crate::entry::{Entry, Field};
+use crate::entry::Entry;
 use skillfold::Environment;
-
-/// A program that can use skills over MCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SetupClient {
-    /// Claude Code.
-    ClaudeCode,
-    /// Claude Desktop.
-    ClaudeDesktop,
-    /// Codex.
-    Codex,
-    /// Cursor.
-    Cursor,
-    /// Goose.
-    Goose,
-    /// opencode.
-    OpenCode,
-    /// Gemini CLI.
-    Gemini,
-    /// Visual Studio Code.
-    VsCode,
-    /// Windsurf, now called Devin Desktop.
-    Windsurf,
-    /// Zed.
-    Zed,
-}
 
 /// Which configuration file of a client to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,53 +35,82 @@ const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 /// this folder in place of `APPDATA`.
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
+macro_rules! clients {
+    ($($(#[$doc:meta])* $client:ident: $name:literal, $title:literal, $format:ident, $servers:literal;)*) => {
+        /// A program that can use skills over MCP.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum SetupClient {
+            $($(#[$doc])* $client,)*
+        }
+
+        impl SetupClient {
+            /// All clients, in the order of their names.
+            pub const ALL: [Self; 10] = [$(Self::$client,)*];
+
+            /// Returns its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$client => $name,)*
+                }
+            }
+
+            /// Returns its name as its maker writes it.
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $(Self::$client => $title,)*
+                }
+            }
+
+            pub(crate) const fn format(self) -> Format {
+                match self {
+                    $(Self::$client => Format::$format,)*
+                }
+            }
+
+            /// Returns the path of keys to the servers in the configuration `value`.
+            pub(crate) fn server_keys(self, value: &Value) -> &'static [&'static str] {
+                match self {
+                    // Version 2 nests servers one level deeper. In version 1, an entry with a `type` is a server that is
+                    // itself named `servers`.
+                    Self::OpenCode if has_nested_servers(value) => &["mcp", "servers"],
+                    $(Self::$client => &[$servers],)*
+                }
+            }
+        }
+    };
+}
+
+// The name, the title, the format of the configuration and the key of the servers in it.
+clients! {
+    /// Claude Code.
+    ClaudeCode: "claude-code", "Claude Code", Json, "mcpServers";
+    /// Claude Desktop.
+    ClaudeDesktop: "claude-desktop", "Claude Desktop", Json, "mcpServers";
+    /// Codex.
+    Codex: "codex", "Codex", Toml, "mcp_servers";
+    /// Cursor.
+    Cursor: "cursor", "Cursor", Json, "mcpServers";
+    /// Gemini CLI.
+    Gemini: "gemini", "Gemini CLI", Json, "mcpServers";
+    /// Goose.
+    Goose: "goose", "Goose", Yaml, "extensions";
+    /// opencode.
+    OpenCode: "opencode", "opencode", Json, "mcp";
+    /// Visual Studio Code.
+    VsCode: "vscode", "VS Code", Json, "servers";
+    /// Windsurf, now called Devin Desktop.
+    Windsurf: "windsurf", "Windsurf", Json, "mcpServers";
+    /// Zed.
+    Zed: "zed", "Zed", Json, "context_servers";
+}
+
+fn has_nested_servers(value: &Value) -> bool {
+    let servers = value.pointer("/mcp/servers");
+    servers.is_some_and(|servers| servers.get("type").is_none())
+}
+
 impl SetupClient {
-    /// All clients, in the order of their names.
-    pub const ALL: [Self; 10] = [
-        Self::ClaudeCode,
-        Self::ClaudeDesktop,
-        Self::Codex,
-        Self::Cursor,
-        Self::Gemini,
-        Self::Goose,
-        Self::OpenCode,
-        Self::VsCode,
-        Self::Windsurf,
-        Self::Zed,
-    ];
-
-    /// Returns its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::Codex => "codex",
-            Self::Cursor => "cursor",
-            Self::Goose => "goose",
-            Self::OpenCode => "opencode",
-            Self::Gemini => "gemini",
-            Self::VsCode => "vscode",
-            Self::Windsurf => "windsurf",
-            Self::Zed => "zed",
-        }
-    }
-
-    /// Returns its name as its maker writes it.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::ClaudeDesktop => "Claude Desktop",
-            Self::Codex => "Codex",
-            Self::Cursor => "Cursor",
-            Self::Goose => "Goose",
-            Self::OpenCode => "opencode",
-            Self::Gemini => "Gemini CLI",
-            Self::VsCode => "VS Code",
-            Self::Windsurf => "Windsurf",
-            Self::Zed => "Zed",
-        }
-    }
-
     /// Returns whether a project can have a configuration for the client.
     pub const fn has_project_file(self) -> bool {
         !matches!(self, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
@@ -132,72 +135,34 @@ impl SetupClient {
         }
     }
 
-    pub(crate) const fn format(self) -> Format {
-        match self {
-            Self::Codex => Format::Toml,
-            Self::Goose => Format::Yaml,
-            Self::ClaudeCode
-            | Self::ClaudeDesktop
-            | Self::Cursor
-            | Self::OpenCode
-            | Self::Gemini
-            | Self::VsCode
-            | Self::Windsurf
-            | Self::Zed => Format::Json,
-        }
-    }
-
-    /// Returns the path of keys to the servers in the configuration `value`.
-    pub(crate) fn server_keys(self, value: &Value) -> &'static [&'static str] {
-        match self {
-            Self::ClaudeCode
-            | Self::ClaudeDesktop
-            | Self::Cursor
-            | Self::Gemini
-            | Self::Windsurf => &["mcpServers"],
-            Self::Codex => &["mcp_servers"],
-            Self::Goose => &["extensions"],
-            Self::VsCode => &["servers"],
-            Self::Zed => &["context_servers"],
-            Self::OpenCode => match value.pointer("/mcp/servers") {
-                // Version 2 nests servers one level deeper. In version 1, an entry with a `type` is a server that is
-                // itself named `servers`.
-                Some(servers) if servers.get("type").is_none() => &["mcp", "servers"],
-                _ => &["mcp"],
-            },
-        }
-    }
-
     /// Returns the client's configuration entry for the server.
     pub(crate) fn entry(self, file: ClientFile, command: &str) -> Entry {
-        let text = |text: &str| Field::text(text);
-        let mut serve = vec!["serve".to_owned()];
+        let mut args = vec!["serve"];
         if self == Self::Cursor && file == ClientFile::Project {
             // Cursor starts servers in its own working directory, and passes the project's folder by this variable.
-            serve.extend(["-C".to_owned(), "${workspaceFolder}".to_owned()]);
+            args.extend(["-C", "${workspaceFolder}"]);
         }
-        let args = Field::List(serve.clone());
         Entry(match self {
             Self::ClaudeCode | Self::Cursor | Self::VsCode => vec![
-                ("type", text("stdio")),
-                ("command", text(command)),
-                ("args", args),
+                ("type", "stdio".into()),
+                ("command", command.into()),
+                ("args", args.into()),
             ],
             Self::ClaudeDesktop | Self::Codex | Self::Gemini | Self::Windsurf | Self::Zed => {
-                vec![("command", text(command)), ("args", args)]
+                vec![("command", command.into()), ("args", args.into())]
             }
             Self::OpenCode => {
-                serve.insert(0, command.to_owned());
-                vec![("type", text("local")), ("command", Field::List(serve))]
+                args.insert(0, command);
+                vec![("type", "local".into()), ("command", args.into())]
             }
             Self::Goose => vec![
-                ("enabled", Field::Flag(true)),
-                ("type", text("stdio")),
-                ("name", text("skillfold")),
-                ("description", text("Agent skills")),
-                ("cmd", text(command)),
-                ("args", args),
-                ("timeout", Field::Number(GOOSE_TIMEOUT_SECONDS)),
+                ("enabled", true.into()),
+                ("type", "stdio".into()),
+                ("name", "skillfold".into()),
+                ("description", "Agent skills".into()),
+                ("cmd", command.into()),
+                ("args", args.into()),
+                ("timeout", GOOSE_TIMEOUT_SECONDS.into()),
             ],
         })
     }

@@ -7,52 +7,27 @@ pub(crate) const NAME: &str = "skillfold";
 
 /// A client's configuration entry for the server: its fields in file order.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry(pub(crate) Vec<(&'static str, Field)>);
-
-/// The value of a field.
-#[derive(Clone, Debug)]
-pub(crate) enum Field {
-    Text(String),
-    List(Vec<String>),
-    Flag(bool),
-    Number(i64),
-}
-
-impl Field {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self::Text(text.into())
-    }
-
-    pub(crate) fn value(&self) -> Value {
-        match self {
-            Self::Text(text) => Value::from(text.as_str()),
-            Self::List(list) => Value::from(list.clone()),
-            Self::Flag(flag) => Value::from(*flag),
-            Self::Number(number) => Value::from(*number),
-        }
-    }
-
-    /// Returns the value as JSON on one line, which is valid YAML too.
-    pub(crate) fn inline(&self) -> String {
-        match self {
-            Self::List(list) => {
-                let items: Vec<String> = list.iter().map(|item| quoted(item)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Self::Text(text) => quoted(text),
-            Self::Flag(_) | Self::Number(_) => self.value().to_string(),
-        }
-    }
-}
+pub(crate) struct Entry(pub(crate) Vec<(&'static str, Value)>);
 
 impl Entry {
     pub(crate) fn value(&self) -> Value {
         let fields = self.0.iter();
         Value::Object(
             fields
-                .map(|(key, field)| ((*key).to_owned(), field.value()))
+                .map(|(key, field)| ((*key).to_owned(), field.clone()))
                 .collect::<Map<_, _>>(),
         )
+    }
+}
+
+/// Returns a value as JSON on one line, which is valid YAML too.
+pub(crate) fn inline(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -12,7 +12,7 @@ use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
 use serde_json::Value;
 
-use crate::entry::{Entry, SyntaxFault, newline, quoted};
+use crate::entry::{Entry, SyntaxFault, inline, newline, quoted};
 
 /// The indentation of one level, if the file does not show its own.
 const UNIT: &str = "  ";
@@ -32,7 +32,19 @@ pub(crate) fn insert(
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let keys = [path, &[name]].concat();
+    add(text, &[path, &[name]].concat(), &Addition::Entry(entry))
+}
+
+/// What is added under a path of keys.
+enum Addition<'a> {
+    /// An object with these fields.
+    Entry(&'a Entry),
+    /// A list with this item.
+    Item(&'a Value),
+}
+
+/// Adds something before the other keys of an object. Missing keys are added.
+fn add(text: &str, keys: &[&str], added: &Addition<'_>) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
     let unit = unit(text, root.as_ref());
@@ -42,29 +54,34 @@ pub(crate) fn insert(
             return Err(SyntaxFault::new(0, "The file has only comments"));
         }
         let end = if blank.contains('\n') { "" } else { "\n" };
-        let object = object_text(&keys, entry, "\n", unit);
+        let object = value_text(keys, added, "\n", unit);
         return Ok(format!("{mark}{object}{end}{blank}"));
     };
-    let (level, found) = descend(root, path)?;
+    let (level, found) = descend(root, &keys[..keys.len() - 1])?;
     let missing = &keys[found..];
     let open = level.start() + 1;
-    let (offset, added) = match level.properties.first() {
-        Some(first) if !text[open..first.start()].contains('\n') => {
-            (first.start(), members_text(missing, entry, "", "") + ", ")
+    let first = level.properties.first().map(Ranged::start);
+    let has_lines = level.text(text).contains('\n');
+    let (line, end) = match first {
+        Some(first) if text[open..first].contains('\n') => {
+            (line_start(text, first), ",".to_owned())
         }
-        Some(first) => {
-            let line = line_start(text, first.start());
-            let added = members_text(missing, entry, &line, unit) + ",";
-            (after_comment(text, open), added)
+        Some(first) if matches!(added, Addition::Entry(_)) => {
+            let added = members_text(missing, added, "", "") + ", ";
+            return Ok(splice(text, first..first, &added));
         }
-        None => {
-            let line = line_start(text, level.start());
-            let added = members_text(missing, entry, &format!("{line}{unit}"), unit);
-            let has_lines = level.text(text).contains('\n');
-            let end = if has_lines { "" } else { &line };
-            (after_comment(text, open), added + end)
+        _ => {
+            let outer = line_start(text, level.start());
+            let end = match first {
+                Some(_) => ",",
+                None if has_lines => "",
+                None => &outer,
+            };
+            (format!("{outer}{unit}"), end.to_owned())
         }
     };
+    let added = members_text(missing, added, &line, unit) + &end;
+    let offset = after_comment(text, open);
     Ok(splice(text, offset..offset, &added))
 }
 
@@ -81,7 +98,8 @@ pub(crate) fn replace(
         return insert(text, path, name, entry);
     };
     let line = line_start(text, member.start());
-    let object = object_text(&[], entry, &line, unit(text, root.as_ref()));
+    let unit = unit(text, root.as_ref());
+    let object = value_text(&[], &Addition::Entry(entry), &line, unit);
     Ok(splice(text, member.value.start()..member.end(), &object))
 }
 
@@ -264,21 +282,27 @@ fn line_start(text: &str, offset: usize) -> String {
     format!("{}{}", newline(text), indent(text, offset))
 }
 
-/// Returns an object with an entry under a path of keys; if the path is empty, the entry itself. `line` starts each
+/// Returns an object with something under a path of keys; if the path is empty, the thing itself. `line` starts each
 /// line, and `unit` indents it further; both are empty to put everything on one line.
-fn object_text(path: &[&str], entry: &Entry, line: &str, unit: &str) -> String {
-    let members = members_text(path, entry, &format!("{line}{unit}"), unit);
+fn value_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> String {
+    if let ([], Addition::Item(item)) = (path, added) {
+        return format!("[{line}{unit}{item}{line}]");
+    }
+    let members = members_text(path, added, &format!("{line}{unit}"), unit);
     format!("{{{members}{line}}}")
 }
 
 /// Returns what is between the braces of such an object.
-fn members_text(path: &[&str], entry: &Entry, line: &str, unit: &str) -> String {
-    if let Some((key, below)) = path.split_first() {
-        let below = object_text(below, entry, line, unit);
-        return format!("{line}{}: {below}", quoted(key));
-    }
-    let fields = entry.0.iter();
-    let fields = fields.map(|(key, field)| format!("{line}{}: {}", quoted(key), field.inline()));
+fn members_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> String {
+    let fields = match (path, added) {
+        ([key, below @ ..], _) => {
+            let below = value_text(below, added, line, unit);
+            return format!("{line}{}: {below}", quoted(key));
+        }
+        ([], Addition::Entry(entry)) => entry.0.iter(),
+        ([], Addition::Item(_)) => return String::new(),
+    };
+    let fields = fields.map(|(key, field)| format!("{line}{}: {}", quoted(key), inline(field)));
     let fields: Vec<String> = fields.collect();
     fields.join(if line.is_empty() { ", " } else { "," })
 }
@@ -291,56 +315,21 @@ fn splice(text: &str, range: Range<usize>, new: &str) -> String {
 pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
-    let unit = unit(text, root.as_ref());
     let Some((list, parents)) = path.split_last() else {
         return Ok(text.to_owned());
     };
-    let Some(root) = &root else {
-        if !plain.trim_matches(WHITESPACE).is_empty() {
-            return Err(SyntaxFault::new(0, "The file has only comments"));
-        }
-        let list = nested_list_text(path, item, &format!("\n{unit}"), unit);
-        return Ok(format!("{{{list}\n}}\n"));
+    let Some((_, member)) = find(root.as_ref(), parents, list)? else {
+        return add(text, path, &Addition::Item(item));
     };
-    let (level, found) = descend(root, parents)?;
-    let existing = if found == parents.len() {
-        only(level, list)?
-    } else {
-        None
-    };
-    if let Some(member) = existing {
-        let fault = || SyntaxFault::new(member.value.start(), "Expected a list");
-        let array = member.value.as_array().ok_or_else(fault)?;
-        let (offset, added) = match array.elements.last() {
-            Some(final_item) => {
-                let line = line_start(text, final_item.start());
-                (final_item.end(), format!(",{line}{item}"))
-            }
-            None => (array.start() + 1, item.to_string()),
-        };
-        return Ok(splice(text, offset..offset, &added));
-    }
-    let missing = &path[found..];
-    let open = level.start() + 1;
-    let (line, end) = match level.properties.first() {
-        Some(first) if text[open..first.start()].contains('\n') => {
-            (line_start(text, first.start()), ",".to_owned())
+    let fault = || SyntaxFault::new(member.value.start(), "Expected a list");
+    let array = member.value.as_array().ok_or_else(fault)?;
+    let (offset, added) = match array.elements.last() {
+        Some(final_item) => {
+            let line = line_start(text, final_item.start());
+            (final_item.end(), format!(",{line}{item}"))
         }
-        Some(_) => (
-            format!("{}{unit}", line_start(text, level.start())),
-            ",".to_owned(),
-        ),
-        None => {
-            let outer = line_start(text, level.start());
-            let has_lines = level.text(text).contains('\n');
-            (
-                format!("{outer}{unit}"),
-                if has_lines { String::new() } else { outer },
-            )
-        }
+        None => (array.start() + 1, item.to_string()),
     };
-    let added = nested_list_text(missing, item, &line, unit) + &end;
-    let offset = after_comment(text, open);
     Ok(splice(text, offset..offset, &added))
 }
 
@@ -368,17 +357,4 @@ pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<Str
         }
         _ => Ok(splice(text, elements[0].start()..elements[1].start(), "")),
     }
-}
-
-/// Returns members with a list of one item under a path of keys. `line` starts each line, and `unit` indents it further.
-fn nested_list_text(path: &[&str], item: &Value, line: &str, unit: &str) -> String {
-    let Some((key, below)) = path.split_first() else {
-        return String::new();
-    };
-    let key = quoted(key);
-    if below.is_empty() {
-        return format!("{line}{key}: [{line}{unit}{item}{line}]");
-    }
-    let below = nested_list_text(below, item, &format!("{line}{unit}"), unit);
-    format!("{line}{key}: {{{below}{line}}}")
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
-use crate::entry::{Entry, Field, SyntaxFault, newline};
+use crate::entry::{Entry, SyntaxFault, newline};
 
 /// Parses a text.
 pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
@@ -113,12 +113,12 @@ fn document(text: &str) -> Result<DocumentMut, SyntaxFault> {
     })
 }
 
-fn to_value(field: &Field) -> toml_edit::Value {
+fn to_value(field: &Value) -> toml_edit::Value {
     match field {
-        Field::Text(text) => text.into(),
-        Field::List(list) => toml_edit::Value::Array(list.iter().collect()),
-        Field::Flag(flag) => (*flag).into(),
-        Field::Number(number) => (*number).into(),
+        Value::Array(list) => toml_edit::Value::Array(list.iter().map(to_value).collect()),
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => number.as_i64().unwrap_or_default().into(),
+        other => other.as_str().unwrap_or_default().into(),
     }
 }
 

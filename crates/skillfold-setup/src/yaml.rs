@@ -5,7 +5,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-use crate::entry::{Entry, Field, SyntaxFault, newline, quoted};
+use crate::entry::{Entry, SyntaxFault, inline, newline, quoted};
 
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 64;
@@ -125,10 +125,7 @@ fn insertion(
     entry: &Entry,
 ) -> Result<(usize, String), SyntaxFault> {
     match &below.kind {
-        YamlKind::Map(_) if is_flow(text, below) => {
-            let YamlKind::Map(fields) = &below.kind else {
-                return Err(SyntaxFault::new(below.span.start, "Expected a mapping"));
-            };
+        YamlKind::Map(fields) if is_flow(text, below) => {
             let comma = if fields.is_empty() { "" } else { ", " };
             let added = format!("{}{comma}", flow_entry(name, entry));
             Ok((below.span.start + 1, added))
@@ -184,19 +181,23 @@ fn block_entry(name: &str, entry: &Entry, indent: &str) -> String {
 
 fn flow_entry(name: &str, entry: &Entry) -> String {
     let fields = entry.0.iter();
-    let fields = fields.map(|(key, field)| format!("{}: {}", quoted(key), field.inline()));
+    let fields = fields.map(|(key, field)| format!("{}: {}", quoted(key), inline(field)));
     let fields: Vec<String> = fields.collect();
     format!("{name}: {{{}}}", fields.join(", "))
 }
 
 /// Formats a value, without quotes if it can be plain.
-fn to_yaml(field: &Field) -> String {
+fn to_yaml(field: &Value) -> String {
     match field {
-        Field::Text(text) if is_plain(text) => text.clone(),
-        Field::List(list) if list.iter().all(|item| is_plain(item)) => {
-            format!("[{}]", list.join(", "))
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+            if items.iter().all(|item| is_plain(item)) {
+                return format!("[{}]", items.join(", "));
+            }
+            inline(field)
         }
-        other => other.inline(),
+        other => inline(other),
     }
 }
 
@@ -307,76 +308,55 @@ fn parse(text: &str) -> Result<Option<YamlNode>, SyntaxFault> {
     // The parser counts characters.
     let offsets: Vec<usize> = text.char_indices().map(|(offset, _)| offset).collect();
     let offset = |marker: Marker| offsets.get(marker.index()).copied().unwrap_or(text.len());
-    let mut open: Vec<(usize, CollectionKind, Vec<YamlNode>)> = Vec::new();
+    let mut open: Vec<(usize, Vec<YamlNode>)> = Vec::new();
     let mut root: Option<YamlNode> = None;
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) =
             event.map_err(|error| SyntaxFault::new(offset(*error.marker()), error.info()))?;
-        let (start, end) = (offset(span.start), offset(span.end));
-        let node = match event {
+        let (mut start, mut end) = (offset(span.start), offset(span.end));
+        let mut items = Vec::new();
+        if matches!(event, Event::MappingEnd | Event::SequenceEnd) {
+            (start, items) = open.pop().unwrap_or_default();
+            // The parser ends a block only where the next token starts.
+            if !text[start..].starts_with(['{', '[']) {
+                end = start;
+            }
+        }
+        let kind = match event {
             Event::DocumentStart(_) if root.is_some() => {
                 return Err(SyntaxFault::new(start, "A second document starts here"));
             }
             Event::MappingStart(..) | Event::SequenceStart(..) if open.len() >= MAX_DEPTH => {
                 return Err(SyntaxFault::new(start, "Nested too deep"));
             }
-            Event::MappingStart(..) => {
-                open.push((start, CollectionKind::Map, Vec::new()));
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                open.push((start, Vec::new()));
                 continue;
             }
-            Event::SequenceStart(..) => {
-                open.push((start, CollectionKind::List, Vec::new()));
-                continue;
-            }
-            Event::MappingEnd | Event::SequenceEnd => match open.pop() {
-                Some((start, kind, items)) => close(text, start..end, kind, items),
-                None => continue,
-            },
-            Event::Alias(anchor) => YamlNode {
-                span: start..end,
-                kind: YamlKind::Scalar(Value::from(format!("*{anchor}"))),
-            },
-            Event::Scalar(scalar, style, ..) => YamlNode {
-                span: start..end,
-                kind: YamlKind::Scalar(match style {
-                    ScalarStyle::Plain => plain_value(&scalar),
-                    _ => Value::from(&*scalar),
-                }),
-            },
+            Event::MappingEnd => YamlKind::Map(pairs(items)),
+            Event::SequenceEnd => YamlKind::List(items),
+            Event::Alias(anchor) => YamlKind::Scalar(Value::from(format!("*{anchor}"))),
+            Event::Scalar(scalar, ScalarStyle::Plain, ..) => YamlKind::Scalar(plain_value(&scalar)),
+            Event::Scalar(scalar, ..) => YamlKind::Scalar(Value::from(&*scalar)),
             _ => continue,
         };
+        let span = start..end;
+        let node = YamlNode { span, kind };
         match open.last_mut() {
-            Some((_, _, items)) => items.push(node),
+            Some((_, items)) => items.push(node),
             None => root = Some(node),
         }
     }
     Ok(root)
 }
 
-/// The kind of an open collection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CollectionKind {
-    Map,
-    List,
-}
-
-fn close(text: &str, span: Range<usize>, kind: CollectionKind, items: Vec<YamlNode>) -> YamlNode {
-    let is_flow = text[span.start..].starts_with(['{', '[']);
-    // The parser ends a block only where the next token starts.
-    let end = if is_flow { span.end } else { span.start };
-    let kind = if kind == CollectionKind::Map {
-        let mut fields = Vec::new();
-        let mut items = items.into_iter();
-        while let (Some(key), Some(value)) = (items.next(), items.next()) {
-            fields.push((key, value));
-        }
-        YamlKind::Map(fields)
-    } else {
-        YamlKind::List(items)
-    };
-    YamlNode {
-        span: span.start..end,
-        kind,
+/// Returns keys with their values, which the parser lists in turn.
+fn pairs(items: Vec<YamlNode>) -> Vec<(YamlNode, YamlNode)> {
+    let mut fields = Vec::new();
+    let mut items = items.into_iter();
+    while let (Some(key), Some(value)) = (items.next(), items.next()) {
+        fields.push((key, value));
     }
+    fields
 }

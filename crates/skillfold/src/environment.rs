@@ -170,15 +170,15 @@ impl Environment {
         if let Some(path) = self.settings_variable() {
             return Some(self.expand_path(path, &self.directory));
         }
-        let folder = if cfg!(windows) {
-            self.folder_variable("APPDATA")
+        let variable = if cfg!(windows) {
+            "APPDATA"
         } else {
-            self.folder_variable("XDG_CONFIG_HOME")
+            "XDG_CONFIG_HOME"
         };
-        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
-        Some(folder.join("skillfold").join("config.toml"))
+        Some(self.own_folder(variable, ".config")?.join("config.toml"))
     }
 
+    /// The settings file named by the variable; blank text counts as unset.
     fn settings_variable(&self) -> Option<&str> {
         let path = self.variables.get(SETTINGS_VARIABLE)?.trim();
         (!path.is_empty()).then_some(path)
@@ -232,13 +232,12 @@ impl Environment {
 
     /// Returns the folder for the program's own state of this user.
     pub fn state_folder(&self) -> Option<PathBuf> {
-        let folder = if cfg!(windows) {
-            self.folder_variable("LOCALAPPDATA")
+        let variable = if cfg!(windows) {
+            "LOCALAPPDATA"
         } else {
-            self.folder_variable("XDG_STATE_HOME")
+            "XDG_STATE_HOME"
         };
-        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
-        Some(folder.join("skillfold"))
+        self.own_folder(variable, ".local/state")
     }
 
     /// Returns the folder for proposals, versions of skills and the log of decisions.
@@ -247,23 +246,23 @@ impl Environment {
             let folder = self.folder_variable("LOCALAPPDATA")?;
             return Some(folder.join("skillfold").join("data"));
         }
-        let folder = self.folder_variable("XDG_DATA_HOME");
-        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("share")))?;
-        Some(folder.join("skillfold"))
+        self.own_folder("XDG_DATA_HOME", ".local/share")
     }
 
     /// Returns the user's cache folder, in the system's folder for caches. It is used only if the host passes it to
     /// `Host::cache`.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         if cfg!(windows) {
-            return Some(
-                self.folder_variable("LOCALAPPDATA")?
-                    .join("skillfold")
-                    .join("cache"),
-            );
+            let folder = self.folder_variable("LOCALAPPDATA")?;
+            return Some(folder.join("skillfold").join("cache"));
         }
-        let folder = self.folder_variable("XDG_CACHE_HOME");
-        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".cache")))?;
+        self.own_folder("XDG_CACHE_HOME", ".cache")
+    }
+
+    /// Returns the program's own folder in the one that a variable names, or in a folder of the home.
+    fn own_folder(&self, variable: &str, default: &str) -> Option<PathBuf> {
+        let folder = self.folder_variable(variable);
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(default)))?;
         Some(folder.join("skillfold"))
     }
 
@@ -341,16 +340,16 @@ impl Environment {
 
     /// Returns the name of the user, from `USER`, `LOGNAME` or `USERNAME`.
     pub fn user_name(&self) -> Option<&str> {
-        let variables = USER_VARIABLES.iter();
-        let mut values = variables.filter_map(|name| self.variables.get(*name));
-        let name = values.find(|value| !value.trim().is_empty())?;
-        Some(name.trim())
+        self.first_variable(&USER_VARIABLES)
     }
 
     /// Returns the command of the user's editor, from `VISUAL` or `EDITOR`.
     pub fn editor(&self) -> Option<&str> {
-        let variables = EDITOR_VARIABLES.iter();
-        let mut values = variables.filter_map(|name| self.variables.get(*name));
+        self.first_variable(&EDITOR_VARIABLES)
+    }
+
+    fn first_variable(&self, names: &[&str]) -> Option<&str> {
+        let mut values = names.iter().filter_map(|name| self.variables.get(*name));
         let value = values.find(|value| !value.trim().is_empty())?;
         Some(value.trim())
     }

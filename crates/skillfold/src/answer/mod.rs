@@ -20,5 +20,5 @@ pub(crate) use run_result::RunResult;
 pub use skill_lines::Fit;
 pub(crate) use skill_lines::{SkillLine, SkillLines};
 pub use tool::Tool;
-pub(crate) use tool_answer::LoadedSkill;
 pub use tool_answer::{Block, ToolAnswer};
+pub(crate) use tool_answer::{LoadedSkill, Payload};

@@ -46,7 +46,7 @@ pub enum Block {
 
 /// An answer as a program reads it. Texts that are in the content are not repeated here.
 #[derive(Debug)]
-enum Payload {
+pub(crate) enum Payload {
     Lines(SkillLines),
     Loaded(Box<LoadedSkill>),
     /// A part of a file, without its text or bytes.
@@ -72,18 +72,14 @@ pub(crate) struct LoadedSkill {
 }
 
 impl ToolAnswer {
-    pub(crate) fn lines(lines: SkillLines, text: String) -> Self {
-        Self {
-            content: vec![Block::Text(text)],
-            payload: Payload::Lines(lines),
-        }
+    pub(crate) fn new(text: String, payload: Payload) -> Self {
+        let content = vec![Block::Text(text)];
+        Self { content, payload }
     }
 
     pub(crate) fn skill(mut loaded: LoadedSkill) -> Self {
-        Self {
-            content: vec![Block::Text(std::mem::take(&mut loaded.text.text))],
-            payload: Payload::Loaded(Box::new(loaded)),
-        }
+        let text = std::mem::take(&mut loaded.text.text);
+        Self::new(text, Payload::Loaded(Box::new(loaded)))
     }
 
     pub(crate) fn file(content: Vec<Block>, part: FilePart) -> Self {
@@ -91,27 +87,8 @@ impl ToolAnswer {
         Self { content, payload }
     }
 
-    #[cfg(feature = "store")]
-    pub(crate) fn proposed(text: String, proposed: crate::answer::ProposedSkill) -> Self {
-        Self {
-            content: vec![Block::Text(text)],
-            payload: Payload::Proposed(proposed),
-        }
-    }
-
-    #[cfg(feature = "run")]
-    pub(crate) fn ran(text: String, result: crate::answer::RunResult) -> Self {
-        Self {
-            content: vec![Block::Text(text)],
-            payload: Payload::Ran(result),
-        }
-    }
-
     pub(crate) fn failure(text: String, failure: Failure) -> Self {
-        Self {
-            content: vec![Block::Text(text)],
-            payload: Payload::Failure(failure),
-        }
+        Self::new(text, Payload::Failure(failure))
     }
 
     /// Returns whether the call failed. The content says why, and what to do.
@@ -205,11 +182,7 @@ impl ToolAnswer {
             Payload::Lines(lines) => lines.note.is_none(),
             Payload::Loaded(_) => true,
             // A file may change at any time, and checking that costs as much as reading it again.
-            Payload::Part(_) | Payload::Failure(_) => false,
-            #[cfg(feature = "store")]
-            Payload::Proposed(_) => false,
-            #[cfg(feature = "run")]
-            Payload::Ran(_) => false,
+            _ => false,
         }
     }
 
@@ -221,11 +194,7 @@ impl ToolAnswer {
             Payload::Loaded(loaded) => {
                 loaded.arguments.len() + loaded.text.instructions.text().len()
             }
-            Payload::Part(_) | Payload::Failure(_) => 0,
-            #[cfg(feature = "store")]
-            Payload::Proposed(_) => 0,
-            #[cfg(feature = "run")]
-            Payload::Ran(_) => 0,
+            _ => 0,
         };
         size_of::<Self>() + content + payload
     }

@@ -87,13 +87,7 @@ impl Session {
         let child = |catalog: &Catalog| self.state.child(catalog, ids);
         Ok(Self {
             state: self.skills.with_catalog(child)?,
-            skills: self.skills.clone(),
-            policy: self.policy.clone(),
-            #[cfg(feature = "store")]
-            author: self.author.clone(),
-            project_words: Arc::clone(&self.project_words),
-            #[cfg(feature = "run")]
-            cancel: self.cancel.clone(),
+            ..self.clone()
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use skillfold_core::catalog::{Trust, Versions};
 use skillfold_core::search::Embedder;
-use skillfold_core::{Catalog, Code, Diagnostic, Error, Root, Scope, Source};
+use skillfold_core::{Catalog, Code, Error, Root, Scope, Source};
 
 use crate::discovery::report::DiscoveryReport;
 #[cfg(feature = "index")]
@@ -16,7 +16,7 @@ use crate::environment::{Environment, capture_fault};
 use crate::search_index::SearchResources;
 #[cfg(feature = "index")]
 use crate::search_index::{MIN_DISK_SKILLS, MIN_DISK_SKILLS_ONCE};
-use crate::settings::{Origin, SettingFinding, Settings, setting_error};
+use crate::settings::{Origin, Settings, finding, setting_error};
 use crate::trust::pins::Pins;
 use crate::trust::trusted::{TrustRule, TrustedFolders};
 use crate::trust::trusted_skills::TrustedSkillList;
@@ -299,10 +299,9 @@ impl Host {
             self.open_roots(&settings, None, before)
         };
         for fault in trust_fault.iter().chain(&skills_fault).chain(&fault) {
-            trusted.findings.push(SettingFinding {
-                origin: Origin::Default,
-                diagnostic: Diagnostic::new(Code::Unavailable, None, fault.with_cause()),
-            });
+            let message = fault.with_cause();
+            let finding = finding(Code::Unavailable, &Origin::Default, None, message);
+            trusted.findings.push(finding);
         }
         let roots = self.roots.iter().cloned().chain(found).collect();
         let report = DiscoveryReport {

@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::scripts::packages::{self, SkillPackages};
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
-use crate::trust::folder_list::{FolderList, FolderRecord, ListEdit, edit_list, path_of};
+use crate::trust::folder_list::{FolderList, FolderRecord, put_entry, remove_entry};
 
 /// A skill whose scripts and tools may run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -141,52 +141,26 @@ pub(super) fn allow(
         packages: skill.installed(),
         approval: store.check_allowance(&skill.folder, skill.digest, &skill.granted, approval)?,
     };
-    let tools = json!(skill.tools).to_string();
-    let packages = json!(skill.packages).to_string();
-    edit_list::<AllowedSkill>(environment, act, |folders| {
-        folders.retain(|entry| path_of(entry) != Some(path));
-        let mut table = toml_edit::Table::new();
-        table["path"] = toml_edit::value(path);
-        table["digest"] = toml_edit::value(skill.digest.to_string());
-        table["granted"] = toml_edit::value(toml_edit::Array::from_iter(&skill.granted));
-        table["tools"] = toml_edit::value(&tools);
-        if !skill.packages.is_empty() {
-            table["packages"] = toml_edit::value(&packages);
-        }
-        folders.push(table);
-        ListEdit::Changed
-    })?;
+    let mut entry = toml_edit::Table::new();
+    entry["path"] = toml_edit::value(path);
+    entry["digest"] = toml_edit::value(skill.digest.to_string());
+    entry["granted"] = toml_edit::value(toml_edit::Array::from_iter(&skill.granted));
+    entry["tools"] = toml_edit::value(json!(skill.tools).to_string());
+    if !skill.packages.is_empty() {
+        entry["packages"] = toml_edit::value(json!(skill.packages).to_string());
+    }
+    put_entry::<AllowedSkill>(environment, act, entry)?;
     delete_unused(environment, &before);
     Ok(())
 }
 
 /// Removes a skill from the list of those that may run, by the real path of its folder. Fails if it is not in the list.
 pub fn disallow_skill(environment: &Environment, folder: &Path) -> Result<(), Error> {
-    let not_found = || Error::not_found(folder.to_string_lossy());
-    if !environment
-        .allowed_skills()
-        .is_some_and(|file| file.exists())
-    {
-        return Err(not_found());
-    }
     let before = AllowedSkills::load(environment);
     let act = Operation::Disallow {
         folder: folder.to_owned(),
     };
-    let change = edit_list::<AllowedSkill>(environment, act, |folders| {
-        let before = folders.len();
-        folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
-        if folders.len() < before {
-            ListEdit::Changed
-        } else {
-            ListEdit::Unchanged
-        }
-    })?;
-    match change {
-        ListEdit::Changed => {
-            delete_unused(environment, &before);
-            Ok(())
-        }
-        ListEdit::Unchanged => Err(not_found()),
-    }
+    remove_entry::<AllowedSkill>(environment, act, folder)?;
+    delete_unused(environment, &before);
+    Ok(())
 }

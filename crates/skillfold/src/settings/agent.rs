@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::settings::findings::LayerFindings;
-use crate::settings::setting::{Setting, SettingFinding, finding};
+use crate::settings::setting::{Setting, SettingFinding};
 use crate::settings::value::{RawValue, ValueContext, expected, one_of, ordered_entries};
 
 /// The fields of an agent.
@@ -124,10 +124,10 @@ fn unknown_field(id: &str, name: &str, context: &ValueContext<'_>) -> SettingFin
         Some(known) => format!("Setting `{key}` is not known; did you mean `agents.{id}.{known}`?"),
         None => format!("Setting `{key}` is not known"),
     };
-    finding(Code::UnknownSetting, &context.origin, context.span, message)
+    context.finding(Code::UnknownSetting, message)
 }
 
 fn unusable_field(key: &str, why: &str, context: &ValueContext<'_>) -> SettingFinding {
     let message = format!("Setting `{key}` is not usable: {why}");
-    finding(Code::SettingForm, &context.origin, context.span, message)
+    context.finding(Code::SettingForm, message)
 }

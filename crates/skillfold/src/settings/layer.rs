@@ -23,13 +23,8 @@ impl Layer {
             if not_settings.contains(&variable) || text.trim().is_empty() {
                 continue;
             }
-            let context = ValueContext {
-                environment,
-                base: environment.directory(),
-                origin: Origin::Variable(variable.to_owned()),
-                span: None,
-                lines: None,
-            };
+            let origin = Origin::Variable(variable.to_owned());
+            let context = ValueContext::new(environment, environment.directory(), origin);
             layer.set(&name, RawValue::Text(text), &context);
         }
         layer
@@ -48,14 +43,8 @@ impl Layer {
         let arguments = arguments
             .iter()
             .map(|(name, text)| (name, RawValue::Text(text)));
+        let context = ValueContext::new(environment, environment.directory(), Origin::Argument);
         for (name, value) in entries.chain(arguments) {
-            let context = ValueContext {
-                environment,
-                base: environment.directory(),
-                origin: Origin::Argument,
-                span: None,
-                lines: None,
-            };
             layer.set(name, value, &context);
         }
         layer
@@ -68,21 +57,11 @@ impl Layer {
         };
         if matches!(context.origin, Origin::Project(..)) && key.set_by == SetBy::User {
             let message = format!("A project may not set `{}`", key.name);
-            return self.report(finding(
-                Code::SettingNotAllowed,
-                &context.origin,
-                context.span,
-                message,
-            ));
+            return self.report(context.finding(Code::SettingNotAllowed, message));
         }
         if let Err(why) = self.apply(key, value, context) {
             let message = format!("Setting `{}` is not usable: {why}", key.name);
-            self.report(finding(
-                Code::SettingForm,
-                &context.origin,
-                context.span,
-                message,
-            ));
+            self.report(context.finding(Code::SettingForm, message));
         }
     }
 
@@ -126,25 +105,19 @@ impl Layer {
             KeyKind::Enable => self.add_patterns(value, Toggle::On, context)?,
             KeyKind::Disable => self.add_patterns(value, Toggle::Off, context)?,
             KeyKind::Pinned => {
-                let ids = value.list(',')?.into_iter();
-                let read =
-                    |entry: RawValue<'_>| Ok(context.setting(entry.text()?.trim().to_owned()));
-                self.pinned
-                    .extend(ids.map(read).collect::<Result<Vec<_>, String>>()?);
+                let read = |entry: RawValue<'_>| Ok(entry.text()?.trim().to_owned());
+                self.pinned.extend(context.list(value, ',', read)?);
             }
             KeyKind::Trusted => {
-                let paths = value.list(PATH_SEPARATOR)?.into_iter();
-                let path = |entry: RawValue<'_>| {
-                    let path = context.environment.expand_path(entry.text()?, context.base);
-                    Ok(context.setting(path))
+                let read = |entry: RawValue<'_>| {
+                    Ok(context.environment.expand_path(entry.text()?, context.base))
                 };
                 self.trusted
-                    .extend(paths.map(path).collect::<Result<Vec<_>, String>>()?);
+                    .extend(context.list(value, PATH_SEPARATOR, read)?);
             }
             KeyKind::Roots => {
-                let roots = value.list(PATH_SEPARATOR)?.into_iter();
-                let read = |entry| Ok(context.setting(root::read(entry, context)?));
-                let roots = roots.map(read).collect::<Result<Vec<_>, String>>()?;
+                let read = |entry: RawValue<'_>| root::read(entry, context);
+                let roots = context.list(value, PATH_SEPARATOR, read)?;
                 let is_project = matches!(context.origin, Origin::Project(..));
                 if is_project && self.roots.len() + roots.len() > MAX_PROJECT_ROOTS {
                     return Err(format!("a project names at most {MAX_PROJECT_ROOTS} roots"));
@@ -161,13 +134,11 @@ impl Layer {
         toggle: Toggle,
         context: &ValueContext<'_>,
     ) -> Result<(), String> {
-        let patterns = value.list(',')?.into_iter();
         let read = |entry: RawValue<'_>| {
             let pattern = read_pattern(entry.text()?.trim(), context)?;
-            Ok(context.setting(EnablementPattern { pattern, toggle }))
+            Ok(EnablementPattern { pattern, toggle })
         };
-        self.enablement
-            .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);
+        self.enablement.extend(context.list(value, ',', read)?);
         Ok(())
     }
 }
@@ -199,7 +170,7 @@ pub(super) fn unknown_key(name: &str, context: &ValueContext<'_>) -> SettingFind
         Some(known) => format!("Setting `{name}` is not known; did you mean `{known}`?"),
         None => format!("Setting `{name}` is not known"),
     };
-    let mut unknown = finding(Code::UnknownSetting, &context.origin, context.span, message);
+    let mut unknown = context.finding(Code::UnknownSetting, message);
     // Whoever types a name expects an effect; a file may be written for an older or newer version.
     if context.origin == Origin::Argument {
         unknown.diagnostic.severity = Severity::Error;

@@ -39,7 +39,6 @@ use skillfold_core::{
 
 use crate::environment::Environment;
 use crate::settings::key::Layer;
-use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
 pub use approval_requires::ApprovalRequires;
@@ -50,8 +49,8 @@ pub use listing_budget::ListingBudget;
 pub use matching::Matching;
 pub use new_skills::NewSkills;
 pub use root::ConfiguredRoot;
-pub(crate) use setting::setting_error;
 pub use setting::{EnablementPattern, Origin, Setting, SettingFinding};
+pub(crate) use setting::{finding, setting_error};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, create_settings, remove_setting, write_setting};
 

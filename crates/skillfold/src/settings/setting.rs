@@ -105,7 +105,7 @@ impl SettingFinding {
 }
 
 /// Creates a finding about a setting.
-pub(super) fn finding(
+pub(crate) fn finding(
     code: Code,
     origin: &Origin,
     span: impl Into<Option<Span>>,

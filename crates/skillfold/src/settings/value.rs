@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::path::Path;
 
+use skillfold_core::Code;
 use skillfold_core::diagnostic::Span;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::environment::Environment;
 use crate::settings::line_starts::LineStarts;
-use crate::settings::setting::{Origin, Setting};
+use crate::settings::setting::{Origin, Setting, SettingFinding, finding};
 
 /// A value as it was written.
 #[derive(Clone, Copy)]
@@ -137,7 +138,36 @@ pub(super) struct ValueContext<'a> {
     pub(super) lines: Option<&'a LineStarts<'a>>,
 }
 
-impl ValueContext<'_> {
+impl<'a> ValueContext<'a> {
+    /// Creates the context of a value that has no place in a file.
+    pub(super) fn new(environment: &'a Environment, base: &'a Path, origin: Origin) -> Self {
+        Self {
+            environment,
+            base,
+            origin,
+            span: None,
+            lines: None,
+        }
+    }
+
+    /// Returns the settings that the entries of a list make.
+    pub(super) fn list<T>(
+        &self,
+        value: RawValue<'_>,
+        separator: char,
+        read: impl Fn(RawValue<'_>) -> Result<T, String>,
+    ) -> Result<Vec<Setting<T>>, String> {
+        let entries = value.list(separator)?.into_iter();
+        entries
+            .map(|entry| Ok(self.setting(read(entry)?)))
+            .collect()
+    }
+
+    /// Returns a problem with the value.
+    pub(super) fn finding(&self, code: Code, message: String) -> SettingFinding {
+        finding(code, &self.origin, self.span, message)
+    }
+
     /// Returns the context of another byte range in the same file.
     pub(super) fn at_span(&self, bytes: Range<usize>) -> Self {
         let span = self.lines.map(|lines| lines.span(bytes)).or(self.span);

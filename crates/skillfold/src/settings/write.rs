@@ -36,13 +36,7 @@ pub fn write_setting(
     value: &str,
 ) -> Result<PathBuf, Error> {
     let place = place(environment, file, key)?;
-    let context = ValueContext {
-        environment,
-        base: place.base,
-        origin: place.origin.clone(),
-        span: None,
-        lines: None,
-    };
+    let context = ValueContext::new(environment, place.base, place.origin.clone());
     let item = check_value(key, value, &context)?;
     place.change(environment, |document| match document.get_mut(key) {
         Some(old) => replace_value(old, item),
@@ -62,13 +56,7 @@ pub fn remove_setting(
 ) -> Result<Option<PathBuf>, Error> {
     let place = place(environment, file, key)?;
     if Key::find(key).is_none() {
-        let context = ValueContext {
-            environment,
-            base: place.base,
-            origin: place.origin,
-            span: None,
-            lines: None,
-        };
+        let context = ValueContext::new(environment, place.base, place.origin);
         let finding = unknown_key(key, &context);
         return Err(setting_error("argument", &finding.diagnostic.message));
     }

@@ -8,7 +8,7 @@ use skillfold_core::Error;
 use skillfold_core::diagnostic::visible;
 
 use crate::answer::failure::Failure;
-use crate::answer::{ProposedSkill, Tool, ToolAnswer};
+use crate::answer::{Payload, ProposedSkill, Tool, ToolAnswer};
 use crate::conversation::session::Session;
 use crate::improve::MadeProposal;
 use crate::tools::definition::{ToolDefinition, definition};
@@ -138,5 +138,5 @@ fn answer(made: Result<MadeProposal, Error>) -> ToolAnswer {
         effects,
         repairs: made.proposed.repairs.clone(),
     };
-    ToolAnswer::proposed(text, proposed)
+    ToolAnswer::new(text, Payload::Proposed(proposed))
 }

@@ -18,7 +18,7 @@ use skillfold_core::view::FilePart;
 use skillfold_core::{Catalog, Entry, Envelope, Error};
 
 use crate::answer::failure::Failure;
-use crate::answer::{Block, Fit, LoadedSkill, SkillLine, SkillLines, Tool, ToolAnswer};
+use crate::answer::{Block, Fit, LoadedSkill, Payload, SkillLine, SkillLines, Tool, ToolAnswer};
 use crate::conversation::session::Session;
 use crate::tools::media::{image_type, media_type};
 
@@ -126,7 +126,7 @@ impl Session {
                 text.push_str("No skill fits. Go on without one, or search in other words.\n");
             }
             push_note(&lines, &mut text);
-            ToolAnswer::lines(lines, text)
+            ToolAnswer::new(text, Payload::Lines(lines))
         })
     }
 
@@ -276,7 +276,7 @@ fn page(rest: &[Entry<'_>], total: usize, note: Option<&'static str>) -> ToolAns
         (None, _) => {}
     }
     push_note(&lines, &mut text);
-    ToolAnswer::lines(lines, text)
+    ToolAnswer::new(text, Payload::Lines(lines))
 }
 
 fn push_note(lines: &SkillLines, text: &mut String) {

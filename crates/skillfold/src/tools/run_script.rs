@@ -11,7 +11,7 @@ use skillfold_core::name::ResourcePath;
 use skillfold_run::toolset::{ToolOutput, qualified_name};
 use skillfold_run::{End, Outcome};
 
-use crate::answer::{RunResult, Tool, ToolAnswer};
+use crate::answer::{Payload, RunResult, Tool, ToolAnswer};
 use crate::conversation::session::Session;
 use crate::json::Json;
 use crate::scripts::{RunnableSkill, ScriptError, SkillTool};
@@ -132,7 +132,7 @@ impl Session {
                     title: Some(output.title).filter(|title| !title.is_empty()),
                     metadata: Some(output.metadata),
                 };
-                ToolAnswer::ran(output.output, result)
+                ToolAnswer::new(output.output, Payload::Ran(result))
             }
             Err(error) => failed(&error),
         }
@@ -273,7 +273,7 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
         title: None,
         metadata: None,
     };
-    ToolAnswer::ran(text, result)
+    ToolAnswer::new(text, Payload::Ran(result))
 }
 
 fn failed(error: &ScriptError) -> ToolAnswer {

@@ -9,9 +9,9 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use skillfold_core::Code;
 use skillfold_core::diagnostic::visible;
 use skillfold_core::text::FormatNumber;
-use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
@@ -21,7 +21,7 @@ use toml::Spanned;
 #[cfg(feature = "store")]
 use crate::environment::now;
 use crate::environment::{Environment, other_writer, read_user_file};
-use crate::settings::{Origin, SettingFinding};
+use crate::settings::{Origin, SettingFinding, finding};
 
 /// Maximum size of a list.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -115,10 +115,9 @@ impl<R: FolderRecord> FolderList<R> {
             Some(Ok(text)) => list.parse(&file, &text),
             Some(Err(why)) => {
                 let message = format!("{} is not used: {why}", R::LIST);
-                list.findings.push(SettingFinding {
-                    origin: Origin::List(file, 1),
-                    diagnostic: Diagnostic::new(Code::TrustListUnsafe, None, message),
-                });
+                let origin = Origin::List(file, 1);
+                list.findings
+                    .push(finding(Code::TrustListUnsafe, &origin, None, message));
             }
         }
         list
@@ -152,11 +151,14 @@ impl<R: FolderRecord> FolderList<R> {
     }
 
     fn report_unreadable(&mut self, file: &Path, line: u32, why: &str) {
-        let message = format!("{} cannot be parsed: {}", R::LIST, visible(why.trim()));
-        self.findings.push(SettingFinding {
-            origin: Origin::List(file.to_owned(), line),
-            diagnostic: Diagnostic::new(Code::TrustUnreadable, None, message),
-        });
+        let message = format!(
+            "{} is not understood here: {}",
+            R::LIST,
+            visible(why.trim())
+        );
+        let origin = Origin::List(file.to_owned(), line);
+        self.findings
+            .push(finding(Code::TrustUnreadable, &origin, None, message));
     }
 }
 
@@ -178,6 +180,47 @@ fn line_counter(text: &str) -> impl Fn(usize) -> u32 {
 pub(crate) enum ListEdit {
     Changed,
     Unchanged,
+}
+
+/// Adds an entry in the place of one for the same folder.
+#[cfg(feature = "store")]
+pub(crate) fn put_entry<R: FolderRecord>(
+    environment: &Environment,
+    act: Operation,
+    entry: toml_edit::Table,
+) -> Result<(), Error> {
+    edit_list::<R>(environment, act, |folders| {
+        folders.retain(|known| path_of(known) != path_of(&entry));
+        folders.push(entry);
+        ListEdit::Changed
+    })?;
+    Ok(())
+}
+
+/// Removes the entry of a folder. Fails if it is not in the list.
+#[cfg(feature = "store")]
+pub(crate) fn remove_entry<R: FolderRecord>(
+    environment: &Environment,
+    act: Operation,
+    folder: &Path,
+) -> Result<(), Error> {
+    let not_found = || Error::not_found(folder.to_string_lossy());
+    if !R::list_file(environment).is_some_and(|list| list.exists()) {
+        return Err(not_found());
+    }
+    let change = edit_list::<R>(environment, act, |folders| {
+        let before = folders.len();
+        folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
+        if folders.len() < before {
+            ListEdit::Changed
+        } else {
+            ListEdit::Unchanged
+        }
+    })?;
+    match change {
+        ListEdit::Changed => Ok(()),
+        ListEdit::Unchanged => Err(not_found()),
+    }
 }
 
 /// Returns the path of an entry.

@@ -8,18 +8,18 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use skillfold_core::Code;
 use skillfold_core::diagnostic::visible;
-use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
 use skillfold_store::Operation;
 
 use crate::environment::{Environment, FolderIdentity, folder_identity, real_path};
-use crate::settings::{Origin, SettingFinding, Settings};
+use crate::settings::{Origin, SettingFinding, Settings, finding};
 use crate::trust::folder_list::{FolderList, FolderRecord, ListFile};
 #[cfg(feature = "store")]
-use crate::trust::folder_list::{ListEdit, edit_list, path_of};
+use crate::trust::folder_list::{put_entry, remove_entry};
 use crate::trust::pins::Pins;
 /// The rule by which the user trusts a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,10 +241,9 @@ impl TrustedFolders {
                 "Trusted folder was replaced by another one: `{}`",
                 visible(&folder.path.to_string_lossy())
             );
-            self.findings.push(SettingFinding {
-                origin: folder.origin.clone(),
-                diagnostic: Diagnostic::new(Code::TrustedFolderReplaced, None, message),
-            });
+            let code = Code::TrustedFolderReplaced;
+            self.findings
+                .push(finding(code, &folder.origin, None, message));
         }
         None
     }
@@ -267,16 +266,14 @@ impl TrustedFolders {
     /// Reports that the skills of a pinned folder are not the ones that it was trusted with; `what` says which.
     pub(crate) fn report_changed(&mut self, folder: &Path, what: &str) {
         let entry = self.folders.iter().find(|entry| entry.path == folder);
-        let origin = entry.map_or(Origin::Default, |entry| entry.origin.clone());
+        let origin = entry.map_or(&Origin::Default, |entry| &entry.origin);
         let path = folder.to_string_lossy();
         let message = format!(
             "Skills of the pinned folder `{}` differ: {what}",
             visible(&path)
         );
-        self.findings.push(SettingFinding {
-            origin,
-            diagnostic: Diagnostic::new(Code::PinnedContentChanged, None, message),
-        });
+        let finding = finding(Code::PinnedContentChanged, origin, None, message);
+        self.findings.push(finding);
     }
 }
 
@@ -342,22 +339,18 @@ fn add_folder(
     let act = Operation::Trust {
         folder: real.clone(),
     };
-    edit_list::<TrustRecord>(environment, act, |folders| {
-        folders.retain(|entry| path_of(entry) != Some(path));
-        let mut table = toml_edit::Table::new();
-        table["path"] = toml_edit::value(path);
-        if let Some(inode) = identity.inode {
-            table["inode"] = toml_edit::value(inode);
-        }
-        if let Some(created) = identity.created_ns {
-            table["created_ns"] = toml_edit::value(created);
-        }
-        if let Some(pins) = pins {
-            table["pinned"] = toml_edit::value(pin_array(pins));
-        }
-        folders.push(table);
-        ListEdit::Changed
-    })?;
+    let mut entry = toml_edit::Table::new();
+    entry["path"] = toml_edit::value(path);
+    if let Some(inode) = identity.inode {
+        entry["inode"] = toml_edit::value(inode);
+    }
+    if let Some(created) = identity.created_ns {
+        entry["created_ns"] = toml_edit::value(created);
+    }
+    if let Some(pins) = pins {
+        entry["pinned"] = toml_edit::value(pin_array(pins));
+    }
+    put_entry::<TrustRecord>(environment, act, entry)?;
     Ok(real)
 }
 
@@ -385,24 +378,9 @@ fn pin_array(pins: &Pins) -> toml_edit::Array {
 #[cfg(feature = "store")]
 pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
     let real = real_path(folder).unwrap_or_else(|| folder.to_owned());
-    let list = environment.trusted_folders();
-    if !list.is_some_and(|list| list.exists()) {
-        return Err(Error::not_found(real.to_string_lossy()));
-    }
     let act = Operation::Distrust {
         folder: real.clone(),
     };
-    let change = edit_list::<TrustRecord>(environment, act, |folders| {
-        let before = folders.len();
-        folders.retain(|entry| path_of(entry).map(Path::new) != Some(&real));
-        if folders.len() < before {
-            ListEdit::Changed
-        } else {
-            ListEdit::Unchanged
-        }
-    })?;
-    match change {
-        ListEdit::Changed => Ok(real),
-        ListEdit::Unchanged => Err(Error::not_found(real.to_string_lossy())),
-    }
+    remove_entry::<TrustRecord>(environment, act, &real)?;
+    Ok(real)
 }

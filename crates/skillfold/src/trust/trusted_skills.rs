@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::settings::{NewSkills, SettingFinding, Settings};
 use crate::trust::folder_list::{FolderList, FolderRecord, ListFile};
 #[cfg(feature = "store")]
-use crate::trust::folder_list::{ListEdit, edit_list, path_of};
+use crate::trust::folder_list::{ListEdit, edit_list, path_of, remove_entry};
 
 /// Maximum folders that the log names for one change.
 #[cfg(feature = "store")]
@@ -135,27 +135,8 @@ pub fn trust_skills(
 /// Removes a skill from the user's list of trusted skills. Fails if it is not in the list.
 #[cfg(feature = "store")]
 pub fn distrust_skill(environment: &Environment, folder: &Path) -> Result<(), Error> {
-    let not_found = || Error::not_found(folder.to_string_lossy());
-    if !environment
-        .trusted_skill_list()
-        .is_some_and(|file| file.exists())
-    {
-        return Err(not_found());
-    }
     let act = Operation::DistrustSkill {
         folder: folder.to_owned(),
     };
-    let change = edit_list::<TrustedSkillRecord>(environment, act, |folders| {
-        let before = folders.len();
-        folders.retain(|entry| path_of(entry).map(Path::new) != Some(folder));
-        if folders.len() < before {
-            ListEdit::Changed
-        } else {
-            ListEdit::Unchanged
-        }
-    })?;
-    match change {
-        ListEdit::Changed => Ok(()),
-        ListEdit::Unchanged => Err(not_found()),
-    }
+    remove_entry::<TrustedSkillRecord>(environment, act, folder)
 }

@@ -56,7 +56,7 @@ impl HookState {
 }
 
 /// A root and its status.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RootState {
@@ -199,23 +199,14 @@ fn notes(entry: &Entry<'_>) -> Vec<skillfold_core::Diagnostic> {
 }
 
 fn summary(catalog: &Catalog) -> DoctorSummary {
-    let status = |status| {
-        catalog
-            .entries()
-            .filter(|entry| entry.status() == status)
-            .count()
-    };
+    let count =
+        |is_counted: &dyn Fn(&Entry<'_>) -> bool| catalog.entries().filter(is_counted).count();
+    let status = |status| count(&|entry| entry.status() == status);
     DoctorSummary {
         found: catalog.len() + catalog.refused().len(),
         parsed: catalog.len(),
-        repaired: catalog
-            .entries()
-            .filter(|entry| entry.skill().repaired)
-            .count(),
-        shadowed: catalog
-            .entries()
-            .filter(|entry| entry.shadowed_by().is_some())
-            .count(),
+        repaired: count(&|entry| entry.skill().repaired),
+        shadowed: count(&|entry| entry.shadowed_by().is_some()),
         disabled: status(Status::Disabled),
         incompatible: status(Status::Incompatible),
         held: status(Status::Held),
@@ -258,24 +249,19 @@ fn host_state(root: &Root) -> RootState {
         scope: root.scope().to_string(),
         plugin: root.plugin_name().map(ToString::to_string),
         trusted: root.trust() == Trust::Trusted,
-        trusted_by: None,
         origin: "host".to_owned(),
         outcome: "searched".to_owned(),
-        same_as: None,
-        skills: 0,
-        refused: 0,
-        findings: Vec::new(),
-        memory: None,
+        ..RootState::default()
     }
 }
 
 fn searched_state(root: &SearchedRoot) -> RootState {
-    let (outcome, same_as, findings) = match &root.status {
-        RootStatus::Searched => ("searched", None, Vec::new()),
-        RootStatus::Absent => ("absent", None, Vec::new()),
-        RootStatus::Missing(diagnostic) => ("missing", None, vec![DiagnosticView::new(diagnostic)]),
-        RootStatus::Stale(diagnostic) => ("stale", None, vec![DiagnosticView::new(diagnostic)]),
-        RootStatus::Same(label) => ("same", Some(label.clone()), Vec::new()),
+    let (outcome, same_as, finding) = match &root.status {
+        RootStatus::Searched => ("searched", None, None),
+        RootStatus::Absent => ("absent", None, None),
+        RootStatus::Missing(diagnostic) => ("missing", None, Some(diagnostic)),
+        RootStatus::Stale(diagnostic) => ("stale", None, Some(diagnostic)),
+        RootStatus::Same(label) => ("same", Some(label.clone()), None),
     };
     RootState {
         root: root.label.clone(),
@@ -287,10 +273,8 @@ fn searched_state(root: &SearchedRoot) -> RootState {
         origin: root.origin.to_string(),
         outcome: outcome.to_owned(),
         same_as,
-        skills: 0,
-        refused: 0,
-        findings,
-        memory: None,
+        findings: finding.map(DiagnosticView::new).into_iter().collect(),
+        ..RootState::default()
     }
 }
 
