@@ -4,26 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::read::Parsed).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Severity {
-    /// For information only.
-    Info,
-    /// Works here, but may not work in other clients.
-    Warning,
-    /// Violates the specification, or something was refused.
-    Error,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+words! {
+    /// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::read::Parsed).
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// For information only.
+        Info = "info",
+        /// Works here, but may not work in other clients.
+        Warning = "warning",
+        /// Violates the specification, or something was refused.
+        Error = "error",
     }
 }
 

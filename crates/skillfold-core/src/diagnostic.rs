@@ -155,6 +155,17 @@ impl Diagnostic {
     }
 }
 
+/// Adds findings to a list.
+pub(crate) trait Report {
+    fn report(&mut self, code: Code, span: impl Into<Option<Span>>, message: impl Into<Box<str>>);
+}
+
+impl Report for Vec<Diagnostic> {
+    fn report(&mut self, code: Code, span: impl Into<Option<Span>>, message: impl Into<Box<str>>) {
+        self.push(Diagnostic::new(code, span, message));
+    }
+}
+
 fn deserialize_visible<'de, D: Deserializer<'de>>(from: D) -> Result<Box<str>, D::Error> {
     let text = Box::<str>::deserialize(from)?;
     let escaped = visible(&text);

@@ -42,60 +42,38 @@ pub enum ErrorKind {
     Unwritable,
 }
 
-/// Which kind of rule an [`Error`] of the kind [`Refused`](ErrorKind::Refused) comes from, stable across releases. The rule
-/// itself is the error's [hint](Error::hint).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The skill's folder is not trusted.
-    Untrusted,
-    /// The skill is disabled.
-    Disabled,
-    /// The skill is new, and the user does not trust it yet.
-    Held,
-    /// The skill needs another version of a program.
-    Incompatible,
-    /// The path is not one inside a skill.
-    Traversal,
-    /// A link is in the way, or the file has several hard links.
-    Link,
-    /// Not a regular file.
-    NotAFile,
-    /// Over a limit.
-    TooLarge,
-    /// The file kept changing while it was read.
-    Changing,
-    /// Other hosts would not accept the skill.
-    NotPublishable,
-    /// The file must not be written.
-    Write,
-    /// The folder or skill must not be trusted.
-    Trust,
-    /// The user has not allowed the skill to run.
-    NotAllowed,
-    /// The change must not be approved, or not by these means.
-    Approval,
-}
-
-impl Refusal {
-    /// Returns the refusal as a word, such as `too_large`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Untrusted => "untrusted",
-            Self::Disabled => "disabled",
-            Self::Held => "held",
-            Self::Incompatible => "incompatible",
-            Self::Traversal => "traversal",
-            Self::Link => "link",
-            Self::NotAFile => "not_a_file",
-            Self::TooLarge => "too_large",
-            Self::Changing => "changing",
-            Self::NotPublishable => "not_publishable",
-            Self::Write => "write",
-            Self::Trust => "trust",
-            Self::NotAllowed => "not_allowed",
-            Self::Approval => "approval",
-        }
+words! {
+    /// Which kind of rule an [`Error`] of the kind [`Refused`](ErrorKind::Refused) comes from, stable across releases. The rule
+    /// itself is the error's [hint](Error::hint).
+    pub enum Refusal {
+        /// The skill's folder is not trusted.
+        Untrusted = "untrusted",
+        /// The skill is disabled.
+        Disabled = "disabled",
+        /// The skill is new, and the user does not trust it yet.
+        Held = "held",
+        /// The skill needs another version of a program.
+        Incompatible = "incompatible",
+        /// The path is not one inside a skill.
+        Traversal = "traversal",
+        /// A link is in the way, or the file has several hard links.
+        Link = "link",
+        /// Not a regular file.
+        NotAFile = "not_a_file",
+        /// Over a limit.
+        TooLarge = "too_large",
+        /// The file kept changing while it was read.
+        Changing = "changing",
+        /// Other hosts would not accept the skill.
+        NotPublishable = "not_publishable",
+        /// The file must not be written.
+        Write = "write",
+        /// The folder or skill must not be trusted.
+        Trust = "trust",
+        /// The user has not allowed the skill to run.
+        NotAllowed = "not_allowed",
+        /// The change must not be approved, or not by these means.
+        Approval = "approval",
     }
 }
 

@@ -70,56 +70,38 @@ pub struct UnmatchedSkill {
     pub enough_words: Vec<Box<str>>,
 }
 
-/// Why a skill did not match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum UnmatchedReason {
-    /// Its folder is not trusted.
-    Untrusted,
-    /// The user does not trust it yet.
-    Held,
-    /// An agent has proposed it as a new skill, and nobody has approved it. The session never says this; whoever knows
-    /// the proposals does.
-    Proposed,
-    /// It is disabled.
-    Disabled,
-    /// It needs another version of a program.
-    Incompatible,
-    /// Another skill has its name.
-    Shadowed,
-    /// Only the user may start it.
-    PersonOnly,
-    /// The conversation may not see it.
-    NotVisible,
-    /// The mode only gives instructions that the model asks for.
-    Mode,
-    /// It has no trigger that could match.
-    NoTriggers,
-    /// The message contains none of its triggers and not its name.
-    NoMatch,
-    /// As [`NoMatch`](Self::NoMatch), and a search finds it below the threshold.
-    Unlikely,
+words! {
+    /// Why a skill did not match.
+    pub enum UnmatchedReason {
+        /// Its folder is not trusted.
+        Untrusted = "untrusted",
+        /// The user does not trust it yet.
+        Held = "held",
+        /// An agent has proposed it as a new skill, and nobody has approved it. The session never says this; whoever knows
+        /// the proposals does.
+        Proposed = "proposed",
+        /// It is disabled.
+        Disabled = "disabled",
+        /// It needs another version of a program.
+        Incompatible = "incompatible",
+        /// Another skill has its name.
+        Shadowed = "shadowed",
+        /// Only the user may start it.
+        PersonOnly = "person_only",
+        /// The conversation may not see it.
+        NotVisible = "unseen",
+        /// The mode only gives instructions that the model asks for.
+        Mode = "mode",
+        /// It has no trigger that could match.
+        NoTriggers = "no_triggers",
+        /// The message contains none of its triggers and not its name.
+        NoMatch = "no_match",
+        /// As [`NoMatch`](Self::NoMatch), and a search finds it below the threshold.
+        Unlikely = "unlikely",
+    }
 }
 
 impl UnmatchedReason {
-    /// Returns the reason as a word, such as `no_match`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Untrusted => "untrusted",
-            Self::Held => "held",
-            Self::Proposed => "proposed",
-            Self::Disabled => "disabled",
-            Self::Incompatible => "incompatible",
-            Self::Shadowed => "shadowed",
-            Self::PersonOnly => "person_only",
-            Self::NotVisible => "unseen",
-            Self::Mode => "mode",
-            Self::NoTriggers => "no_triggers",
-            Self::NoMatch => "no_match",
-            Self::Unlikely => "unlikely",
-        }
-    }
-
     /// Returns what the reason means.
     pub const fn message(self) -> &'static str {
         match self {

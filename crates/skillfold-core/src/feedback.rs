@@ -14,26 +14,15 @@ const MAX_CHOICES: usize = 256;
 /// Maximum rank in a turn up to which a skill that was not given is remembered.
 const MAX_REMEMBERED_RANK: usize = 20;
 
-/// Feedback of the host on whether a skill was the right one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Feedback {
-    /// The model was told about it and followed it: it was the right one.
-    Used,
-    /// The model was told about it but did not follow it, or should not have.
-    Unused,
-    /// It would have been the right one, but the model did not get it.
-    Missed,
-}
-
-impl Feedback {
-    /// Returns the feedback as a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Unused => "unused",
-            Self::Missed => "missed",
-        }
+words! {
+    /// Feedback of the host on whether a skill was the right one.
+    pub enum Feedback {
+        /// The model was told about it and followed it: it was the right one.
+        Used = "used",
+        /// The model was told about it but did not follow it, or should not have.
+        Unused = "unused",
+        /// It would have been the right one, but the model did not get it.
+        Missed = "missed",
     }
 }
 

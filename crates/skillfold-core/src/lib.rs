@@ -47,6 +47,8 @@
 
 #[macro_use]
 mod setters;
+#[macro_use]
+mod words;
 
 mod cache;
 

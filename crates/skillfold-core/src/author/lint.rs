@@ -2,7 +2,7 @@
 
 use crate::author::field_rules::check_fields;
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::error::Error;
 use crate::invisible::hidden_characters;
 use crate::limits::Limits;
@@ -111,11 +111,7 @@ pub fn lint_skill(
     if size > bytes.len() as u64 {
         let read = bytes.len();
         let message = format!("File has {size} bytes, and only the first {read} were checked");
-        findings.push(Diagnostic::new(
-            Code::FileCut,
-            Span::at(Position::START),
-            message,
-        ));
+        findings.report(Code::FileCut, Span::at(Position::START), message);
     }
     let mut completeness = Completeness::All;
     if let FenceSearch::Found(block) = frontmatter::find_fences(&bytes, Extent::Whole, limits) {
@@ -142,21 +138,21 @@ fn count_newlines(bytes: &[u8]) -> u32 {
 fn check_hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
     if let Some((name, span)) = rules::find_scalar(entries, Field::Name) {
         if !name.is_ascii() {
-            findings.push(Diagnostic::new(
+            findings.report(
                 Code::NameNotAscii,
                 span,
                 format!("Name has letters outside a to z: {}", quoted(name)),
-            ));
+            );
         }
         if let Some(word) = ["claude", "anthropic"]
             .into_iter()
             .find(|word| name.contains(word))
         {
-            findings.push(Diagnostic::new(
+            findings.report(
                 Code::NameReserved,
                 span,
                 format!("Name contains `{word}`: {}", quoted(name)),
-            ));
+            );
         }
     }
     if let Some((description, span)) = rules::find_scalar(entries, Field::Description) {
@@ -165,19 +161,15 @@ fn check_hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
             let message = format!(
                 "Description is {length} characters long; some clients accept {MAX_DESCRIPTION_CHARS}"
             );
-            findings.push(Diagnostic::new(Code::DescriptionLong, span, message));
+            findings.report(Code::DescriptionLong, span, message);
         }
         let start = description.trim_start().trim_start_matches('[');
         if description.trim() == DESCRIPTION_PLACEHOLDER || start.starts_with("TODO") {
             let message = "Description is still the template's";
-            findings.push(Diagnostic::new(Code::Placeholder, span, message));
+            findings.report(Code::Placeholder, span, message);
         }
         if description.contains(['<', '>']) {
-            findings.push(Diagnostic::new(
-                Code::AngleBrackets,
-                span,
-                "Description has angle brackets",
-            ));
+            findings.report(Code::AngleBrackets, span, "Description has angle brackets");
         }
     }
 }
@@ -280,21 +272,21 @@ impl InvisibleCharacters {
 fn check_body(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
     let start = Position::new(first_line, 1);
     if body.trim().is_empty() {
-        findings.push(Diagnostic::new(
+        findings.report(
             Code::BodyEmpty,
             Span::at(start),
             "Skill has no instructions",
-        ));
+        );
     }
     let lines = body.lines().count() + first_line as usize - 1;
     if lines > MAX_LINES {
         let message = format!("File has {lines} lines, more than {MAX_LINES}");
-        findings.push(Diagnostic::new(Code::BodyLines, Span::at(start), message));
+        findings.report(Code::BodyLines, Span::at(start), message);
     }
     let span_at = |offset| Span::at(position_after(&body[..offset], first_line));
     if let Some(offset) = body.find(BODY_PLACEHOLDER) {
         let message = "Instructions are still the template's";
-        findings.push(Diagnostic::new(Code::Placeholder, span_at(offset), message));
+        findings.report(Code::Placeholder, span_at(offset), message);
     }
     let (invisible, controls) = InvisibleCharacters::scan(body);
     findings.extend(invisible.to_finding(Code::HiddenText, span_at));
@@ -336,11 +328,7 @@ fn check_links(
             offset = link.range.start;
         }
         let span = Span::at(Position::new(line, column));
-        findings.push(Diagnostic::new(
-            code,
-            span,
-            format!("{what}: {}", quoted(&link.text)),
-        ));
+        findings.report(code, span, format!("{what}: {}", quoted(&link.text)));
         if findings.len() > max_findings {
             return Completeness::AtLeast;
         }

@@ -1,7 +1,5 @@
 //! The declaration of an agent.
 
-use std::fmt;
-
 /// An agent of a host: the skills that it uses, and those that it sees.
 ///
 /// By default it uses none and sees all, as if there were no agents.
@@ -21,15 +19,16 @@ pub struct Agent {
     visibility: Visibility,
 }
 
-/// Which skills an agent sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Visibility {
-    /// All skills that a model may load, as for an orchestrator.
-    #[default]
-    All,
-    /// Only the skills that it uses, as for a specialist.
-    Used,
+words! {
+    /// Which skills an agent sees.
+    #[derive(Default)]
+    pub enum Visibility {
+        /// All skills that a model may load, as for an orchestrator.
+        #[default]
+        All = "all",
+        /// Only the skills that it uses, as for a specialist.
+        Used = "used",
+    }
 }
 
 impl Agent {
@@ -69,24 +68,5 @@ impl Agent {
     /// Returns which skills the agent sees.
     pub fn visibility(&self) -> Visibility {
         self.visibility
-    }
-}
-
-impl Visibility {
-    /// Both variants.
-    pub const ALL: [Self; 2] = [Self::All, Self::Used];
-
-    /// Returns the visibility as a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Used => "used",
-        }
-    }
-}
-
-impl fmt::Display for Visibility {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }

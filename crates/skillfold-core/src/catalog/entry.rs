@@ -13,7 +13,7 @@ use crate::catalog::tables::{Item, SkillRow};
 use crate::catalog::unescape::unescape;
 use crate::catalog::versions::{Compatibility, VersionMismatch};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::error::Refusal;
 use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
@@ -85,41 +85,21 @@ impl fmt::Debug for SkillHandle {
     }
 }
 
-/// Whether a skill can be used, and why not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Status {
-    /// The skill owns its name and can be used.
-    Active,
-    /// Another skill won the name; this one can be used by its qualified id.
-    Shadowed,
-    /// The skill needs another version of a program, and such skills are withheld.
-    Incompatible,
-    /// The skill is disabled.
-    Disabled,
-    /// The user does not trust the skill yet: the user can see it, models cannot.
-    Held,
-    /// The skill's root is not trusted: the user can see it, models cannot.
-    Untrusted,
-}
-
-impl Status {
-    /// Returns the status as a lowercase word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Shadowed => "shadowed",
-            Self::Incompatible => "incompatible",
-            Self::Disabled => "disabled",
-            Self::Held => "held",
-            Self::Untrusted => "untrusted",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+words! {
+    /// Whether a skill can be used, and why not.
+    pub enum Status {
+        /// The skill owns its name and can be used.
+        Active = "active",
+        /// Another skill won the name; this one can be used by its qualified id.
+        Shadowed = "shadowed",
+        /// The skill needs another version of a program, and such skills are withheld.
+        Incompatible = "incompatible",
+        /// The skill is disabled.
+        Disabled = "disabled",
+        /// The user does not trust the skill yet: the user can see it, models cannot.
+        Held = "held",
+        /// The skill's root is not trusted: the user can see it, models cannot.
+        Untrusted = "untrusted",
     }
 }
 
@@ -297,7 +277,7 @@ impl<'a> Entry<'a> {
     /// Returns the catalog's diagnostics for the skill. Those of its file are in [`Skill::diagnostics`].
     pub fn notes(&self) -> Vec<Diagnostic> {
         let mut notes = Vec::new();
-        let mut note = |code, message: String| notes.push(Diagnostic::new(code, None, message));
+        let mut note = |code, message: String| notes.report(code, None, message);
         let (id, name) = (quoted(self.id()), self.row().name());
         if let Some(winner) = self.shadowed_by() {
             let message = format!(

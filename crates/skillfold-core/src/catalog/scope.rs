@@ -3,38 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Who a root of skills belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Scope {
-    /// The current project.
-    Project,
-    /// The user, across all projects.
-    User,
-    /// A plugin that the user installed.
-    Plugin,
-    /// The host program.
-    Bundled,
-}
-
-impl Scope {
-    /// All scopes, in the order of the default precedence.
-    pub const ALL: [Self; 4] = [Self::Project, Self::User, Self::Plugin, Self::Bundled];
-
-    /// Returns the scope's name, which also qualifies ids: `user:pdf`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-            Self::Plugin => "plugin",
-            Self::Bundled => "bundled",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+words! {
+    /// Who a root of skills belongs to.
+    #[derive(PartialOrd, Ord)]
+    pub enum Scope {
+        /// The current project.
+        Project = "project",
+        /// The user, across all projects.
+        User = "user",
+        /// A plugin that the user installed.
+        Plugin = "plugin",
+        /// The host program.
+        Bundled = "bundled",
     }
 }
 

@@ -9,7 +9,7 @@ use crate::choose::message::Message;
 use crate::choose::patterns::{PatternOwner, Patterns};
 use crate::choose::signal::{Signal, literal_signal};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
 use crate::read::trigger::{Trigger, triggers};
@@ -193,7 +193,7 @@ pub fn check_triggers(manifest: &Manifest) -> Vec<Diagnostic> {
                 if !text.contains(char::is_whitespace) && is_common_word(text) =>
             {
                 let message = format!("Trigger {} is a common word", quoted(text));
-                findings.push(Diagnostic::new(Code::TriggerCommon, None, message));
+                findings.report(Code::TriggerCommon, None, message);
             }
             Trigger::Part(_) | Trigger::Word(_) => {}
         }

@@ -34,33 +34,21 @@ pub struct NearMiss {
     pub missing: Vec<Box<str>>,
 }
 
-/// The kind of a trigger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TriggerKind {
-    /// Text that may match inside a word.
-    Part,
-    /// Whole words.
-    Words,
-    /// A regular expression.
-    Pattern,
-    /// A regular expression that cannot be used.
-    BadPattern,
-    /// A regular expression that is not used because the skill has too many.
-    UnusedPattern,
-}
-
-impl TriggerKind {
-    /// Returns the kind as text.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Part => "part",
-            Self::Words => "words",
-            Self::Pattern => "pattern",
-            Self::BadPattern => "bad_pattern",
-            Self::UnusedPattern => "unused_pattern",
-        }
+words! {
+    /// The kind of a trigger.
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TriggerKind {
+        /// Text that may match inside a word.
+        Part = "part",
+        /// Whole words.
+        Words = "words",
+        /// A regular expression.
+        Pattern = "pattern",
+        /// A regular expression that cannot be used.
+        BadPattern = "bad_pattern",
+        /// A regular expression that is not used because the skill has too many.
+        UnusedPattern = "unused_pattern",
     }
 }
 

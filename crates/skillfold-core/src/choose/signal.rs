@@ -5,21 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::choose::literals::{LiteralMatch, LiteralOwner, WordCount};
 use crate::choose::message::{Message, is_word_char};
 
-/// How a skill was asked for, from the weakest to the strongest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Signal {
-    /// Requested a few turns ago.
-    Earlier,
-    /// Found by searching for the message.
-    Search,
-    /// A one-word trigger, a trigger inside a longer word, or a pattern.
-    Trigger,
-    /// A trigger of two or more words, at word boundaries.
-    Phrase,
-    /// Its name, used as a name.
-    Mention,
+words! {
+    /// How a skill was asked for, from the weakest to the strongest.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Signal {
+        /// Requested a few turns ago.
+        Earlier = "earlier",
+        /// Found by searching for the message.
+        Search = "search",
+        /// A one-word trigger, a trigger inside a longer word, or a pattern.
+        Trigger = "trigger",
+        /// A trigger of two or more words, at word boundaries.
+        Phrase = "phrase",
+        /// Its name, used as a name.
+        Mention = "mention",
+    }
 }
 
 impl Signal {
@@ -31,17 +32,6 @@ impl Signal {
             Self::Phrase => Some(0.9),
             Self::Trigger => Some(0.8),
             Self::Search | Self::Earlier => None,
-        }
-    }
-
-    /// Returns the signal as text.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Earlier => "earlier",
-            Self::Search => "search",
-            Self::Trigger => "trigger",
-            Self::Phrase => "phrase",
-            Self::Mention => "mention",
         }
     }
 }

@@ -146,33 +146,17 @@ impl Default for Policy {
     }
 }
 
-/// Whether a model gets a listing, the skills that match a request, or both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Mode {
-    /// Always a listing; the model loads instructions itself.
-    Catalog,
-    /// The instructions of skills that match the request, and at most a breadcrumb if none does.
-    Triggered,
-    /// Both: a listing that depends on the skills alone, and what the request adds.
-    #[default]
-    Hybrid,
-}
-
-impl Mode {
-    /// Returns the name of the mode.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Catalog => "catalog",
-            Self::Triggered => "triggered",
-            Self::Hybrid => "hybrid",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+words! {
+    /// Whether a model gets a listing, the skills that match a request, or both.
+    #[derive(Default)]
+    pub enum Mode {
+        /// Always a listing; the model loads instructions itself.
+        Catalog = "catalog",
+        /// The instructions of skills that match the request, and at most a breadcrumb if none does.
+        Triggered = "triggered",
+        /// Both: a listing that depends on the skills alone, and what the request adds.
+        #[default]
+        Hybrid = "hybrid",
     }
 }
 

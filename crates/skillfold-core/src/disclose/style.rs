@@ -1,7 +1,6 @@
 //! Styles: how listings and instructions are formatted for a model.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::diagnostic::visible;
 use crate::disclose::fit::Layout;
@@ -9,49 +8,28 @@ use crate::disclose::tool_names::ToolNames;
 use crate::load::envelope::Envelope;
 use crate::load::envelope::escape::escape_markup;
 
-/// How listings and instructions are formatted. The same skill always yields the same bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Style {
-    /// What skills are and how to use them, then a plain line for each. Instructions are in `<skill_context>`.
-    #[default]
-    Lines,
-    /// A heading, rules for the model, and `<available_skills>` with ids and descriptions. Instructions are in
-    /// `<skill_context>`.
-    XmlRules,
-    /// `<available_skills>` as in the client guide. Instructions are in `<skill_content>`.
-    Xml,
-    /// A heading and a list. Instructions follow under headings.
-    Markdown,
-    /// A breadcrumb, a registry of brief lines, and documentation.
-    Tiers,
-    /// A title and bullets, each a brief line.
-    Bullets,
+words! {
+    /// How listings and instructions are formatted. The same skill always yields the same bytes.
+    #[derive(Default)]
+    pub enum Style {
+        /// What skills are and how to use them, then a plain line for each. Instructions are in `<skill_context>`.
+        #[default]
+        Lines = "lines",
+        /// A heading, rules for the model, and `<available_skills>` with ids and descriptions. Instructions are in
+        /// `<skill_context>`.
+        XmlRules = "xml-rules",
+        /// `<available_skills>` as in the client guide. Instructions are in `<skill_content>`.
+        Xml = "xml",
+        /// A heading and a list. Instructions follow under headings.
+        Markdown = "markdown",
+        /// A breadcrumb, a registry of brief lines, and documentation.
+        Tiers = "tiers",
+        /// A title and bullets, each a brief line.
+        Bullets = "bullets",
+    }
 }
 
 impl Style {
-    /// Every style.
-    pub const ALL: [Self; 6] = [
-        Self::Lines,
-        Self::XmlRules,
-        Self::Xml,
-        Self::Markdown,
-        Self::Tiers,
-        Self::Bullets,
-    ];
-
-    /// Returns the name of the style, such as `xml-rules`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Lines => "lines",
-            Self::XmlRules => "xml-rules",
-            Self::Xml => "xml",
-            Self::Markdown => "markdown",
-            Self::Tiers => "tiers",
-            Self::Bullets => "bullets",
-        }
-    }
-
     /// Returns the name of the tool that loads a skill, as texts of this style mention it: for
     /// [`Bullets`](Self::Bullets) it is [`ToolNames::LOAD_ALIAS`], unless the tool was renamed.
     pub fn load_name(self, tools: &ToolNames) -> &str {
@@ -190,12 +168,6 @@ impl Style {
             Self::Markdown => format!("# {}\n", visible(id)),
             Self::Tiers => format!("### {}\n", visible(id)),
         }
-    }
-}
-
-impl fmt::Display for Style {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -1,7 +1,5 @@
 //! The files of a skill, those that the instructions mention first.
 
-use std::fmt;
-
 use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::error::Error;
@@ -45,23 +43,24 @@ pub struct SkillFile {
     pub is_mentioned: bool,
 }
 
-/// The kind of a file, derived from its name without opening it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FileKind {
-    /// The skill's own `SKILL.md`.
-    Instructions,
-    /// Text for people or models to read.
-    Text,
-    /// Source code or a script.
-    Script,
-    /// Structured data in a text format.
-    Data,
-    /// An image.
-    Image,
-    /// Anything else.
-    Other,
+words! {
+    /// The kind of a file, derived from its name without opening it.
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FileKind {
+        /// The skill's own `SKILL.md`.
+        Instructions = "instructions",
+        /// Text for people or models to read.
+        Text = "text",
+        /// Source code or a script.
+        Script = "script",
+        /// Structured data in a text format.
+        Data = "data",
+        /// An image.
+        Image = "image",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 /// The file extensions of each kind, in lower case.
@@ -96,18 +95,6 @@ const EXTENSIONS: [(FileKind, &[&str]); 4] = [
 ];
 
 impl FileKind {
-    /// Returns the kind as a lowercase word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Instructions => "instructions",
-            Self::Text => "text",
-            Self::Script => "script",
-            Self::Data => "data",
-            Self::Image => "image",
-            Self::Other => "other",
-        }
-    }
-
     /// Returns the kind of the file at a path inside a skill.
     pub fn from_path(path: &str) -> Self {
         if path == SKILL_FILE {
@@ -123,12 +110,6 @@ impl FileKind {
             .iter()
             .find(|(_, extensions)| extensions.contains(&&*extension));
         known.map_or(Self::Other, |(kind, _)| *kind)
-    }
-}
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, quoted_path};
+use crate::diagnostic::{Diagnostic, Report, quoted_path};
 use crate::error::{Error, Refusal};
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::arguments::{Arguments, Dialect};
@@ -189,11 +189,11 @@ fn current_skill(
         FoundFolder::Skill(skill) => {
             if state.stability == Stability::Changing {
                 let message = "File kept changing while it was read";
-                notes.push(Diagnostic::new(Code::Changing, None, message));
+                notes.report(Code::Changing, None, message);
             }
             if state.revision != known.revision || skill.manifest != known.manifest {
                 let message = format!("{} changed since it was found", quoted_path(entry.id()));
-                notes.push(Diagnostic::new(Code::ChangedSince, None, message));
+                notes.report(Code::ChangedSince, None, message);
             }
             Ok(skill)
         }
@@ -214,7 +214,7 @@ fn decode_body<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> 
         return Cow::Borrowed(text);
     }
     let message = "Instructions have bytes that are not UTF-8";
-    notes.push(Diagnostic::new(Code::BodyNotUtf8, None, message));
+    notes.report(Code::BodyNotUtf8, None, message);
     String::from_utf8_lossy(body)
 }
 
@@ -238,7 +238,7 @@ fn base_dir(entry: &Entry<'_>, notes: &mut Vec<Diagnostic>) -> Option<Box<str>> 
     let text = path.to_str();
     if text.is_none() {
         let message = "Path of the skill's folder is not UTF-8, and is not given";
-        notes.push(Diagnostic::new(Code::BaseDirNotUtf8, None, message));
+        notes.report(Code::BaseDirNotUtf8, None, message);
     }
     text.map(Into::into)
 }

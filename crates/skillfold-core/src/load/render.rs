@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::error::Error;
 use crate::load::digest::Digest;
 use crate::load::envelope::sentences::is_id;
@@ -184,7 +184,7 @@ fn list_files(
         }
         Err(error) => {
             let message = format!("Could not list files: {}", error.with_cause());
-            notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
+            notes.report(Code::FolderUnreadable, None, message);
             (FileList::default(), digest_names(&[]))
         }
     }

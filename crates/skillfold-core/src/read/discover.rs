@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::findings::LimitedFindings;
 use crate::read::frontmatter::Extent;
@@ -500,7 +500,7 @@ pub(crate) fn to_found_folder(
     } = parsed;
     if state.stability == Stability::Changing {
         let message = "File kept changing while it was read";
-        diagnostics.push(Diagnostic::new(Code::Changing, None, message));
+        diagnostics.report(Code::Changing, None, message);
     }
     let revision = state.revision;
     let diagnostics = diagnostics.into_boxed_slice();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::limits::Limits;
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -82,11 +82,11 @@ pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> Fenc
     }
     if lines.number > 1 {
         let line = Position::new(lines.number, 1);
-        findings.push(Diagnostic::new(
+        findings.report(
             Code::LateFence,
             Span::at(line),
             format!("Frontmatter starts on line {}", line.line),
-        ));
+        );
     }
     if bytes[opening].ends_with(b"\r") {
         findings.push(finding_at_start(
@@ -148,11 +148,7 @@ fn recover_unclosed(
     let at_file_end = !over_limit && extent == Extent::Whole;
     match find_body_start(&searched[start..], at_file_end) {
         Some((end, body)) => {
-            findings.push(Diagnostic::new(
-                Code::RepairedFence,
-                opening,
-                "Frontmatter is not closed",
-            ));
+            findings.report(Code::RepairedFence, opening, "Frontmatter is not closed");
             FenceSearch::Found(FrontmatterBlock {
                 range: start..start + end,
                 first_line,
@@ -279,11 +275,11 @@ pub(crate) fn clean<'a>(
                 &String::from_utf8_lossy(&bytes[..error.valid_up_to()]),
                 first_line,
             );
-            findings.push(Diagnostic::new(
+            findings.report(
                 Code::NotUtf8,
                 Span::at(position),
                 format!("Byte {:#04x} is not UTF-8", bytes[error.valid_up_to()]),
-            ));
+            );
             String::from_utf8_lossy(bytes)
         }
     };
@@ -295,11 +291,11 @@ pub(crate) fn clean<'a>(
     }
     if let Some(offset) = text.find(is_unwanted_control) {
         let c = text[offset..].chars().next().unwrap_or_default();
-        findings.push(Diagnostic::new(
+        findings.report(
             Code::ControlCharacters,
             Span::at(position_after(&text[..offset], first_line)),
             format!("Control character U+{:04X}", u32::from(c)),
-        ));
+        );
         let (kept, positions) = strip_controls(&text, first_line);
         (text, removed) = (Cow::Owned(kept), positions);
     }

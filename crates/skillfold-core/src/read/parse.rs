@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span};
+use crate::diagnostic::{Diagnostic, Position, Report, Span};
 use crate::limits::{BYTES_PER_TOKEN, Limits};
 use crate::read::frontmatter::{self, Extent, FenceSearch, FrontmatterBlock};
 use crate::read::manifest::{self, Manifest};
@@ -157,7 +157,7 @@ fn read_mapping<'a>(
         _ if is_null => (Code::MissingDescription, "Frontmatter is empty"),
         _ => (Code::NotAMapping, "Frontmatter is not a mapping of fields"),
     };
-    findings.push(Diagnostic::new(code, root.span, message));
+    findings.report(code, root.span, message);
     None
 }
 
@@ -186,11 +186,7 @@ fn read_tree<'a>(
             if repaired.is_none() {
                 findings.push(fault.into_diagnostic());
                 let start = Span::at(Position::new(first_line, 1));
-                findings.push(Diagnostic::new(
-                    Code::NotAMapping,
-                    start,
-                    "Frontmatter has no field",
-                ));
+                findings.report(Code::NotAMapping, start, "Frontmatter has no field");
             }
             repaired?
         }
@@ -228,11 +224,7 @@ pub(crate) fn cap_findings(
         Completeness::All => format!("{more} more findings are not listed"),
         Completeness::AtLeast => format!("At least {more} more findings are not listed"),
     };
-    findings.push(Diagnostic::new(
-        Code::MoreFindings,
-        Span::at(Position::START),
-        message,
-    ));
+    findings.report(Code::MoreFindings, Span::at(Position::START), message);
 }
 
 fn refuse(diagnostics: Vec<Diagnostic>) -> Parsed {

@@ -1,7 +1,7 @@
 //! Rules of the specification for names and descriptions, and how strictly they are applied.
 
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, Span, quoted};
+use crate::diagnostic::{Diagnostic, Report, Span, quoted};
 use crate::name::{MAX_NAME_CHARS, SkillName, is_usable_name};
 use crate::read::field::{self, Field};
 use crate::read::yaml::{Kind, MappingEntry};
@@ -82,7 +82,7 @@ fn check_name(
             "Name is {length} characters long, the limit is {MAX_NAME_CHARS}: {}{instead}",
             quoted(name)
         );
-        findings.push(Diagnostic::new(Code::NameLength, span, message));
+        findings.report(Code::NameLength, span, message);
     }
     if name.chars().any(char::is_uppercase) {
         findings.push(profile.finding(

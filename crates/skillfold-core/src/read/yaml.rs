@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::limits::Limits;
 use crate::read::frontmatter::{is_unwanted_control, may_have_controls, saturating_u32};
 
@@ -380,7 +380,7 @@ pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic
             }
             if let Some(c) = text.chars().find(|c| is_unwanted_control(*c)) {
                 let message = format!("Escaped control character U+{:04X}", u32::from(c));
-                findings.push(Diagnostic::new(Code::ControlCharacters, node.span, message));
+                findings.report(Code::ControlCharacters, node.span, message);
                 *text = text.replace(is_unwanted_control, "").into();
             }
         }
@@ -391,11 +391,7 @@ pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic
             for entry in entries {
                 if entry.key.contains(is_unwanted_control) {
                     let message = "Escaped control character in a field's name";
-                    findings.push(Diagnostic::new(
-                        Code::ControlCharacters,
-                        entry.key_span,
-                        message,
-                    ));
+                    findings.report(Code::ControlCharacters, entry.key_span, message);
                     entry.key = entry.key.replace(is_unwanted_control, "").into();
                 }
                 remove_controls(&mut entry.value, findings);
@@ -419,18 +415,14 @@ pub(crate) fn report_bad_keys(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
                         quoted(&entry.key),
                         first.key_span.start.line
                     );
-                    findings.push(Diagnostic::new(
-                        Code::YamlDuplicateKey,
-                        entry.key_span,
-                        message,
-                    ));
+                    findings.report(Code::YamlDuplicateKey, entry.key_span, message);
                 }
                 if entry.key == "<<" {
-                    findings.push(Diagnostic::new(
+                    findings.report(
                         Code::YamlMergeKey,
                         entry.key_span,
                         "Merge key is not applied",
-                    ));
+                    );
                 }
                 report_bad_keys(&entry.value, findings);
             }

@@ -3,7 +3,7 @@
 use crate::read::manifest::Manifest;
 use crate::read::trigger::{Trigger, triggers};
 use crate::search::embedding::QuantizedVector;
-use crate::search::fields::{ALL_FIELDS, FIELD_COUNT, SearchField, split_body, split_description};
+use crate::search::fields::{FIELD_COUNT, SearchField, split_body, split_description};
 use crate::search::tokenizer::{Term, Tokenizer};
 use crate::text::truncate_bytes;
 
@@ -34,7 +34,7 @@ impl FieldCounts {
     }
 
     pub(super) fn to_array(self) -> [u8; FIELD_COUNT] {
-        ALL_FIELDS.map(|field| self.get(field))
+        SearchField::ALL.map(|field| self.get(field))
     }
 }
 
@@ -249,7 +249,7 @@ impl DocumentBuilder {
         terms.dedup();
         terms.truncate(MAX_TERMS);
         let mut counts = vec![FieldCounts::default(); terms.len()];
-        for field in ALL_FIELDS {
+        for field in SearchField::ALL {
             for term in &self.field_terms[field as usize] {
                 if let Ok(index) = terms.binary_search(term) {
                     counts[index].add(field);

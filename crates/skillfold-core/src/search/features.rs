@@ -2,7 +2,7 @@
 
 use crate::search::bm25f::{FieldNorms, to_f32};
 use crate::search::document::{FIELD_BREAK, FieldCounts, SearchDocument};
-use crate::search::fields::{ALL_FIELDS, FIELD_COUNT, SearchField};
+use crate::search::fields::{FIELD_COUNT, SearchField};
 use crate::search::query::WeightedQuery;
 
 pub(super) const FEATURE_COUNT: usize = 26 + 2 * FIELD_COUNT;
@@ -18,7 +18,8 @@ const PROXIMITY_WINDOW: usize = 3;
 
 /// Returns the names of the features.
 pub(super) fn feature_names() -> Vec<String> {
-    let per_field = |prefix: &str| ALL_FIELDS.map(|field| format!("{prefix}.{}", field.as_str()));
+    let per_field =
+        |prefix: &str| SearchField::ALL.map(|field| format!("{prefix}.{}", field.as_str()));
     let mut names: Vec<String> = ["score.share", "score.relative", "score.gap", "score.rank"]
         .map(str::to_owned)
         .into();
@@ -161,7 +162,7 @@ impl<'a> QueryTotals<'a> {
         let (mut scores, mut coverage) = ([0.0; FIELD_COUNT], [0.0; FIELD_COUNT]);
         for (term, found) in self.query.terms.iter().zip(&matched.terms) {
             let Some((_, counts)) = found else { continue };
-            for field in ALL_FIELDS {
+            for field in SearchField::ALL {
                 let count = counts.get(field);
                 if count > 0 {
                     scores[field as usize] += term.idf * matched.norms.field_score(field, count);

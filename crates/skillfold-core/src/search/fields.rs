@@ -4,61 +4,31 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A field of a document, which has its own weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum SearchField {
-    Name,
-    /// The part of the description that says what the skill is for.
-    Description,
-    /// Tags and triggers.
-    Tags,
-    /// The part of the description that says what it is not for. Its words are on the same topic nevertheless.
-    Excluded,
-    Headings,
-    /// Sections about when to use it and what it does.
-    Purpose,
-    /// The first sentences of the instructions.
-    Opening,
-    Code,
-    /// All other instructions.
-    Rest,
-    /// Sections about what it is not for and about other skills.
-    Elsewhere,
-}
-
-pub(super) const FIELD_COUNT: usize = 10;
-
-/// All fields, in declaration order.
-pub(super) const ALL_FIELDS: [SearchField; FIELD_COUNT] = [
-    SearchField::Name,
-    SearchField::Description,
-    SearchField::Tags,
-    SearchField::Excluded,
-    SearchField::Headings,
-    SearchField::Purpose,
-    SearchField::Opening,
-    SearchField::Code,
-    SearchField::Rest,
-    SearchField::Elsewhere,
-];
-
-impl SearchField {
-    /// Returns the name of the field, which is part of feature names.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Description => "description",
-            Self::Tags => "tags",
-            Self::Excluded => "excluded",
-            Self::Headings => "headings",
-            Self::Purpose => "purpose",
-            Self::Opening => "opening",
-            Self::Code => "code",
-            Self::Rest => "rest",
-            Self::Elsewhere => "elsewhere",
-        }
+words! {
+    /// A field of a document, which has its own weight.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum SearchField {
+        Name = "name",
+        /// The part of the description that says what the skill is for.
+        Description = "description",
+        /// Tags and triggers.
+        Tags = "tags",
+        /// The part of the description that says what it is not for. Its words are on the same topic nevertheless.
+        Excluded = "excluded",
+        Headings = "headings",
+        /// Sections about when to use it and what it does.
+        Purpose = "purpose",
+        /// The first sentences of the instructions.
+        Opening = "opening",
+        Code = "code",
+        /// All other instructions.
+        Rest = "rest",
+        /// Sections about what it is not for and about other skills.
+        Elsewhere = "elsewhere",
     }
 }
+
+pub(super) const FIELD_COUNT: usize = SearchField::ALL.len();
 
 /// Compiles one of the patterns below.
 fn compile(text: &str) -> Regex {

@@ -26,24 +26,15 @@ const MAX_EMBEDDED_BYTES: usize = 2 * 1024;
 /// Number of texts embedded per call.
 const EMBEDDING_BATCH: usize = 256;
 
-/// Which parts of the skills are searched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SearchCoverage {
-    /// The metadata.
-    #[default]
-    Metadata,
-    /// The metadata and the instructions.
-    Bodies,
-}
-
-impl SearchCoverage {
-    /// Returns the coverage as text.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Metadata => "metadata",
-            Self::Bodies => "bodies",
-        }
+words! {
+    /// Which parts of the skills are searched.
+    #[derive(Default)]
+    pub enum SearchCoverage {
+        /// The metadata.
+        #[default]
+        Metadata = "metadata",
+        /// The metadata and the instructions.
+        Bodies = "bodies",
     }
 }
 

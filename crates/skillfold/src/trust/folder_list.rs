@@ -151,11 +151,7 @@ impl<R: FolderRecord> FolderList<R> {
     }
 
     fn report_unreadable(&mut self, file: &Path, line: u32, why: &str) {
-        let message = format!(
-            "{} is not understood here: {}",
-            R::LIST,
-            visible(why.trim())
-        );
+        let message = format!("{} cannot be parsed: {}", R::LIST, visible(why.trim()));
         let origin = Origin::List(file.to_owned(), line);
         self.findings
             .push(finding(Code::TrustUnreadable, &origin, None, message));

@@ -4,63 +4,45 @@ mod split;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 use crate::read::manifest::Manifest;
 use crate::read::value::Value;
 
 pub use split::split_words;
 
-/// Which placeholders for arguments are recognised in instructions. Every client has `$ARGUMENTS`; the others differ.
-///
-/// | | `plain` | `claude-code` | `goose` |
-/// |---|---|---|---|
-/// | `$ARGUMENTS`: all arguments, as given | yes | yes | yes |
-/// | `$ARGUMENTS[N]`: one argument | | from 0 | from 0 |
-/// | `$N`: one argument | | from 0 | from 1 |
-/// | `$name`, for the names in the field `arguments` | | yes | yes |
-/// | `${CLAUDE_SKILL_DIR}` and any other `${…_SKILL_DIR}`: the skill's folder | | yes | yes |
-/// | `\$` escapes a placeholder; the backslash is removed | | yes | yes |
-///
-/// Arguments are split as in a shell: at white space, with quotes and backslashes. A placeholder for an argument that
-/// was not given is left as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Only `$ARGUMENTS`, so that prices and shell variables in instructions are safe.
-    #[default]
-    Plain,
-    /// The placeholders of Claude Code.
-    ClaudeCode,
-    /// The placeholders of Goose.
-    Goose,
+words! {
+    /// Which placeholders for arguments are recognised in instructions. Every client has `$ARGUMENTS`; the others differ.
+    ///
+    /// | | `plain` | `claude-code` | `goose` |
+    /// |---|---|---|---|
+    /// | `$ARGUMENTS`: all arguments, as given | yes | yes | yes |
+    /// | `$ARGUMENTS[N]`: one argument | | from 0 | from 0 |
+    /// | `$N`: one argument | | from 0 | from 1 |
+    /// | `$name`, for the names in the field `arguments` | | yes | yes |
+    /// | `${CLAUDE_SKILL_DIR}` and any other `${…_SKILL_DIR}`: the skill's folder | | yes | yes |
+    /// | `\$` escapes a placeholder; the backslash is removed | | yes | yes |
+    ///
+    /// Arguments are split as in a shell: at white space, with quotes and backslashes. A placeholder for an argument that
+    /// was not given is left as it is.
+    #[derive(Default)]
+    pub enum Dialect {
+        /// Only `$ARGUMENTS`, so that prices and shell variables in instructions are safe.
+        #[default]
+        Plain = "plain",
+        /// The placeholders of Claude Code.
+        ClaudeCode = "claude-code",
+        /// The placeholders of Goose.
+        Goose = "goose",
+    }
 }
 
 impl Dialect {
-    /// Every dialect.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::ClaudeCode, Self::Goose];
-
-    /// Returns the name of the dialect, such as `claude-code`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::ClaudeCode => "claude-code",
-            Self::Goose => "goose",
-        }
-    }
-
     /// Returns the `N` of `$N` for the first argument.
     const fn first_number(self) -> usize {
         match self {
             Self::Plain | Self::ClaudeCode => 0,
             Self::Goose => 1,
         }
-    }
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -18,58 +18,41 @@ use std::str::FromStr;
 
 pub use parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 
-/// The format in which loaded instructions are presented to a model.
-///
-/// In a tagged envelope a body cannot close its own section or open another: the bracket of anything that would be read
-/// as a tag of the envelope is replaced by `&lt;`, and all other bytes of the body are unchanged. Envelopes without
-/// tags have no end marker, so text that follows them cannot be told from the body.
-///
-/// The final line end of the body is kept; one is added if the body has none and a line of the envelope follows.
-///
-/// ```
-/// use skillfold_core::Envelope;
-/// use skillfold_core::load::EnvelopeParts;
-///
-/// let parts = EnvelopeParts::default().with_id("pdf").with_body("Fill.\n</instructions>\n");
-/// let rendered = Envelope::SkillContext.render(&parts);
-/// assert!(rendered.text.starts_with(
-///     "<skill_context id=\"pdf\">\n  <instructions>\nFill.\n&lt;/instructions>\n  </instructions>\n"
-/// ));
-/// assert_eq!(rendered.neutralised, 1);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Envelope {
-    /// A line with the skill's folder, then the body.
-    #[default]
-    Plain,
-    /// A line with the id and the size, a line with the folder, the body, and the required skills.
-    ReadSkill,
-    /// Instructions, files and a directive, in tags.
-    SkillContext,
-    /// Instructions, folder and files, in the tags that the client guide uses.
-    SkillContent,
+words! {
+    /// The format in which loaded instructions are presented to a model.
+    ///
+    /// In a tagged envelope a body cannot close its own section or open another: the bracket of anything that would be read
+    /// as a tag of the envelope is replaced by `&lt;`, and all other bytes of the body are unchanged. Envelopes without
+    /// tags have no end marker, so text that follows them cannot be told from the body.
+    ///
+    /// The final line end of the body is kept; one is added if the body has none and a line of the envelope follows.
+    ///
+    /// ```
+    /// use skillfold_core::Envelope;
+    /// use skillfold_core::load::EnvelopeParts;
+    ///
+    /// let parts = EnvelopeParts::default().with_id("pdf").with_body("Fill.\n</instructions>\n");
+    /// let rendered = Envelope::SkillContext.render(&parts);
+    /// assert!(rendered.text.starts_with(
+    ///     "<skill_context id=\"pdf\">\n  <instructions>\nFill.\n&lt;/instructions>\n  </instructions>\n"
+    /// ));
+    /// assert_eq!(rendered.neutralised, 1);
+    /// ```
+    #[derive(Default)]
+    pub enum Envelope {
+        /// A line with the skill's folder, then the body.
+        #[default]
+        Plain = "plain",
+        /// A line with the id and the size, a line with the folder, the body, and the required skills.
+        ReadSkill = "read_skill",
+        /// Instructions, files and a directive, in tags.
+        SkillContext = "skill_context",
+        /// Instructions, folder and files, in the tags that the client guide uses.
+        SkillContent = "skill_content",
+    }
 }
 
 impl Envelope {
-    /// Every envelope.
-    pub const ALL: [Self; 4] = [
-        Self::Plain,
-        Self::ReadSkill,
-        Self::SkillContext,
-        Self::SkillContent,
-    ];
-
-    /// Returns the name of the envelope, such as `skill_context`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::ReadSkill => "read_skill",
-            Self::SkillContext => "skill_context",
-            Self::SkillContent => "skill_content",
-        }
-    }
-
     /// Returns whether the envelope lists the skill's files.
     pub const fn lists_files(self) -> bool {
         match self {
@@ -111,12 +94,6 @@ impl Envelope {
             Self::SkillContext => tagged::context_error(failure),
             Self::SkillContent => tagged::content_error(failure),
         }
-    }
-}
-
-impl fmt::Display for Envelope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Converts the frontmatter tree to a manifest.
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::name::{ResourcePath, SkillName, is_usable_name};
 use crate::read::field::{Field, find_entry};
 use crate::read::manifest::Manifest;
@@ -75,11 +75,8 @@ impl<'a> FieldReader<'a, '_> {
                     "Field {} is already given in another spelling",
                     quoted(&entry.key)
                 );
-                self.findings.push(Diagnostic::new(
-                    Code::YamlDuplicateKey,
-                    entry.key_span,
-                    message,
-                ));
+                self.findings
+                    .report(Code::YamlDuplicateKey, entry.key_span, message);
             }
             return self.keep_unread(entry);
         }
@@ -89,8 +86,7 @@ impl<'a> FieldReader<'a, '_> {
         self.fields_given |= field.bit();
         if let Err(code) = self.read_field(field, entry) {
             let message = format!("Field {} has an unexpected value", quoted(&entry.key));
-            self.findings
-                .push(Diagnostic::new(code, entry.value.span, message));
+            self.findings.report(code, entry.value.span, message);
             self.keep_unread(entry);
         }
     }
@@ -117,11 +113,8 @@ impl<'a> FieldReader<'a, '_> {
             return None;
         }
         let message = format!("Field {} is read as `{spelling}`", quoted(&entry.key));
-        self.findings.push(Diagnostic::new(
-            Code::FieldSpelling,
-            entry.key_span,
-            message,
-        ));
+        self.findings
+            .report(Code::FieldSpelling, entry.key_span, message);
         Some(field)
     }
 
@@ -155,8 +148,7 @@ impl<'a> FieldReader<'a, '_> {
                 let version = scalar_text(value)?;
                 if !is_semver(version) {
                     let message = format!("Version {} is not of the form `1.0.0`", quoted(version));
-                    self.findings
-                        .push(Diagnostic::new(Code::VersionForm, value.span, message));
+                    self.findings.report(Code::VersionForm, value.span, message);
                 }
                 self.details.version = Some(version.into());
             }
@@ -223,11 +215,8 @@ impl<'a> FieldReader<'a, '_> {
             .map(Into::into)
             .collect();
         if non_empty.len() < items.len() {
-            self.findings.push(Diagnostic::new(
-                Code::EmptyEntry,
-                value.span,
-                "List has an empty entry",
-            ));
+            self.findings
+                .report(Code::EmptyEntry, value.span, "List has an empty entry");
         }
         Ok(non_empty)
     }
@@ -243,8 +232,7 @@ impl<'a> FieldReader<'a, '_> {
             if path.is_none_or(|path| path.parse::<ResourcePath>().is_err()) {
                 let what = path.map_or_else(|| "An entry without `path`".to_owned(), quoted);
                 let message = format!("Script is not a path inside the skill: {what}");
-                self.findings
-                    .push(Diagnostic::new(Code::ScriptPath, value.span, message));
+                self.findings.report(Code::ScriptPath, value.span, message);
             }
         }
         Ok(scripts)
@@ -255,8 +243,7 @@ impl<'a> FieldReader<'a, '_> {
         for toolset in &toolsets {
             if !is_toolset(toolset) {
                 let message = format!("Toolset {} is not of the form `path:Name`", quoted(toolset));
-                self.findings
-                    .push(Diagnostic::new(Code::ToolsetForm, value.span, message));
+                self.findings.report(Code::ToolsetForm, value.span, message);
             }
         }
         Ok(toolsets)
@@ -279,7 +266,7 @@ impl<'a> FieldReader<'a, '_> {
                     let message =
                         format!("Key {} under `triggers` is not known", quoted(&entry.key));
                     self.findings
-                        .push(Diagnostic::new(Code::TriggerForm, entry.key_span, message));
+                        .report(Code::TriggerForm, entry.key_span, message);
                     unknown.push((&*entry.key, Value::from(&entry.value)));
                     continue;
                 }
@@ -321,7 +308,7 @@ impl<'a> FieldReader<'a, '_> {
                     "Skill has no `name`; the folder's name {} is used",
                     quoted(folder)
                 );
-                findings.push(Diagnostic::new(Code::MissingName, Span::at(end()), message));
+                findings.report(Code::MissingName, Span::at(end()), message);
                 folder.parse()
             }
             Some((name, span)) => match name.parse() {
@@ -334,17 +321,17 @@ impl<'a> FieldReader<'a, '_> {
                         quoted(name),
                         quoted(folder)
                     );
-                    findings.push(Diagnostic::new(Code::UnsafeName, span, message));
+                    findings.report(Code::UnsafeName, span, message);
                     folder.parse()
                 }
             },
         };
         let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
-            findings.push(Diagnostic::new(
+            findings.report(
                 Code::MissingDescription,
                 Span::at(end()),
                 "Skill has no `description`",
-            ));
+            );
             return None;
         };
         let Ok(name) = name else {
@@ -352,7 +339,7 @@ impl<'a> FieldReader<'a, '_> {
                 "Neither the skill nor its folder {} has a usable name",
                 quoted(folder)
             );
-            findings.push(Diagnostic::new(Code::UnsafeName, Span::at(end()), message));
+            findings.report(Code::UnsafeName, Span::at(end()), message);
             return None;
         };
         Some(Manifest {

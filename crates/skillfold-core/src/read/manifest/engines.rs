@@ -1,7 +1,7 @@
 //! The programs that a skill needs, and their versions.
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::read::manifest::fields::EngineRequirement;
 use crate::read::value::{Fields, Value};
 use crate::read::version::VersionRange;
@@ -34,7 +34,7 @@ pub(super) fn read_engines(
                 quoted(&engine.program),
                 quoted(&engine.range)
             );
-            findings.push(Diagnostic::new(Code::EngineForm, *span, message));
+            findings.report(Code::EngineForm, *span, message);
         }
     }
     Ok(engines.into_iter().map(|(_, engine)| engine).collect())

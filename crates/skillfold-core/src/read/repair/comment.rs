@@ -1,7 +1,7 @@
 //! Recovers a description that starts with `#`, which YAML reads as a comment.
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span};
+use crate::diagnostic::{Diagnostic, Position, Report, Span};
 use crate::read::frontmatter::saturating_u32;
 use crate::read::repair::line::{FieldHead, RepairLine};
 use crate::read::yaml::{Kind, MappingEntry, Node, Quoting};
@@ -18,7 +18,7 @@ pub(crate) fn recover_commented_description(
     };
     let value = comment_as_value(line, &head);
     let message = "Value of `description` starts with a character YAML reserves";
-    findings.push(Diagnostic::new(Code::RepairedReserved, value.span, message));
+    findings.report(Code::RepairedReserved, value.span, message);
     if let Some(entry) = find_empty_description(root) {
         entry.value = value;
     }

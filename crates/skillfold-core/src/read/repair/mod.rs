@@ -11,7 +11,7 @@ mod comment;
 mod standalone;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::limits::Limits;
 use crate::read::frontmatter::saturating_u32;
 use crate::read::repair::change::ChangeLog;
@@ -153,21 +153,15 @@ impl Repairer<'_> {
                     "More than {} fields; the rest was left out",
                     self.limits.yaml_keys
                 );
-                self.findings.push(Diagnostic::new(
-                    Code::YamlTooManyKeys,
-                    Span::at(lines[at].start()),
-                    message,
-                ));
+                self.findings
+                    .report(Code::YamlTooManyKeys, Span::at(lines[at].start()), message);
                 break;
             }
             self.field_count += 1;
             if lines[at].indent > base {
                 let message = format!("Field {} is indented unlike the others", quoted(head.key));
-                self.findings.push(Diagnostic::new(
-                    Code::RepairedIndent,
-                    Span::at(lines[at].start()),
-                    message,
-                ));
+                self.findings
+                    .report(Code::RepairedIndent, Span::at(lines[at].start()), message);
             }
             entries.push(self.read_field(&lines[at..next], &head, level));
             at = next;
@@ -185,11 +179,11 @@ impl Repairer<'_> {
             && !matches!(line.text, "..." | "---" | "{" | "}")
         {
             let message = format!("Line {} belongs to no field", quoted(line.text));
-            self.findings.push(Diagnostic::new(
+            self.findings.report(
                 Code::StrayLine,
                 Span::new(line.start(), line.end()),
                 message,
-            ));
+            );
         }
     }
 
@@ -210,8 +204,7 @@ impl Repairer<'_> {
         );
         if head.form == Form::NoSpace {
             let message = format!("No space after the colon of {}", quoted(head.key));
-            self.findings
-                .push(Diagnostic::new(Code::RepairedSpace, key_span, message));
+            self.findings.report(Code::RepairedSpace, key_span, message);
             self.change_log.record_colon(first, head);
         }
         let value = match self.read_field_as_yaml(lines, head) {
@@ -282,7 +275,7 @@ impl Repairer<'_> {
             Code::RepairedQuotes => format!("Quotes of {what} do not match"),
             _ => format!("Value of {what} is not valid YAML: {}", fault.message),
         };
-        self.findings.push(Diagnostic::new(code, span, message));
+        self.findings.report(code, span, message);
         let kind = match value {
             scalar::RepairedValue::Text(text) => Kind::Scalar {
                 text: text.into(),

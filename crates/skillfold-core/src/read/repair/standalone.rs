@@ -1,7 +1,7 @@
 //! Parses a single field or list item as a separate YAML document.
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Span};
+use crate::diagnostic::{Position, Report, Span};
 use crate::read::frontmatter::saturating_u32;
 use crate::read::line_reader;
 use crate::read::repair::line::{FieldHead, RepairLine, plain_key, relative_indent};
@@ -91,11 +91,8 @@ impl Repairer<'_> {
     ) -> Node<'static> {
         if let Some(line) = lines.iter().find(|line| line.has_tabs) {
             let span = Span::new(Position::new(line.number, 1), line.start());
-            self.findings.push(Diagnostic::new(
-                Code::RepairedTabs,
-                span,
-                "Tabs in the indentation",
-            ));
+            self.findings
+                .report(Code::RepairedTabs, span, "Tabs in the indentation");
         }
         self.field_count += value.count_keys();
         let first = lines[0];
