@@ -36,7 +36,7 @@ pub enum SetupClient {
     Zed,
 }
 
-/// Which configuration file of a client to change.
+/// Which of a client's configuration files to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientFile {
@@ -46,7 +46,7 @@ pub enum ClientFile {
     Project,
 }
 
-/// The file format of a configuration.
+/// A configuration's file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,
@@ -54,15 +54,15 @@ pub(crate) enum Format {
     Yaml,
 }
 
-/// How long Goose waits for an answer.
+/// How long Goose waits for a response.
 const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 
-/// Where the package of Claude Desktop for Windows has its configuration, below `LOCALAPPDATA`. Windows shows the package
-/// this folder in place of `APPDATA`.
+/// Where the Windows package of Claude Desktop has its configuration, below `LOCALAPPDATA`. Windows redirects the
+/// package's `APPDATA` to this folder.
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
 impl SetupClient {
-    /// All clients, in the order of their names.
+    /// All clients, ordered by name.
     pub const ALL: [Self; 10] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
@@ -108,12 +108,12 @@ impl SetupClient {
         }
     }
 
-    /// Returns whether a project can have a configuration for the client.
+    /// Returns whether the client supports a project configuration.
     pub const fn has_project_file(self) -> bool {
         !matches!(self, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
     }
 
-    /// Returns whether the user has the client, by its configuration.
+    /// Returns whether the user has the client, judging by its configuration.
     pub fn is_used(self, environment: &Environment) -> bool {
         let home = environment.home_dir();
         let has_folder = |file: &Path| {
@@ -123,7 +123,7 @@ impl SetupClient {
         let server = self.file(environment, ClientFile::User);
         let hook = self.hook_file(environment, ClientFile::User);
         match self {
-            // Others also have a folder of this name for hooks.
+            // Other programs also have a folder with this name, for hooks.
             Self::VsCode => server.is_ok_and(|file| has_folder(&file)),
             _ => [server, hook]
                 .into_iter()
@@ -147,7 +147,7 @@ impl SetupClient {
         }
     }
 
-    /// Returns the path of keys to the servers in the configuration `value`.
+    /// Returns the key path to the servers in the configuration `value`.
     pub(crate) fn server_keys(self, value: &Value) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode
@@ -173,7 +173,7 @@ impl SetupClient {
         let text = |text: &str| Field::text(text);
         let mut serve = vec!["serve".to_owned()];
         if self == Self::Cursor && file == ClientFile::Project {
-            // Cursor starts servers in its own working directory, and passes the project's folder by this variable.
+            // Cursor starts servers in its own working directory, and passes the project's folder in this variable.
             serve.extend(["-C".to_owned(), "${workspaceFolder}".to_owned()]);
         }
         let args = Field::List(serve.clone());
@@ -224,7 +224,7 @@ impl SetupClient {
             folder.or_else(|| below(default))
         };
         let config = || folder("XDG_CONFIG_HOME", ".config");
-        // Where programs with windows have their folders.
+        // Where desktop programs have their folders.
         let application = |name: &str| {
             Some(if cfg!(windows) {
                 environment.folder_variable("APPDATA")?.join(name)

@@ -9,7 +9,7 @@ pub(crate) const NAME: &str = "skillfold";
 #[derive(Clone, Debug)]
 pub(crate) struct Entry(pub(crate) Vec<(&'static str, Field)>);
 
-/// The value of a field.
+/// A field's value.
 #[derive(Clone, Debug)]
 pub(crate) enum Field {
     Text(String),
@@ -32,7 +32,7 @@ impl Field {
         }
     }
 
-    /// Returns the value as JSON on one line, which is valid YAML too.
+    /// Returns the value as single-line JSON, which is also valid YAML.
     pub(crate) fn inline(&self) -> String {
         match self {
             Self::List(list) => {
@@ -56,12 +56,12 @@ impl Entry {
     }
 }
 
-/// Returns a text as a JSON string.
+/// Returns text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Why a text cannot be parsed, and at which byte offset.
+/// Why text cannot be parsed, and at which byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxFault {
     pub(crate) at: usize,
@@ -84,7 +84,7 @@ impl SyntaxFault {
     }
 }
 
-/// Returns a copy of `value` with an entry inserted under a path of keys. Missing keys are created.
+/// Returns a copy of `value` with an entry inserted at a key path. Creates missing keys.
 pub(crate) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
     let mut copy = match value {
         Value::Object(_) => value.clone(),
@@ -107,7 +107,7 @@ pub(crate) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value
     copy
 }
 
-/// Returns the entry under a path of keys.
+/// Returns the entry at a key path.
 pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
     let mut level = value;
     for key in path {
@@ -116,7 +116,7 @@ pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Optio
     level.get(name)
 }
 
-/// Returns the line break that new lines of a text get.
+/// Returns the line ending to use for new lines.
 pub(crate) fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
