@@ -28,12 +28,12 @@ pub(crate) struct Arguments {
     /// Check every nth file
     #[arg(long, default_value_t = 10)]
     every: usize,
-    /// Print the files of this class of difference
+    /// Print the files in this class of difference
     #[arg(long)]
     show: Option<String>,
 }
 
-/// Why the two verdicts on a file differ. Each class is a known bug of the validator or a rule that it does not check.
+/// Why the two verdicts on a file differ. Each class is a known validator bug or a rule it does not check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
     /// The validator's YAML subset rejects flow lists and mappings, which YAML and the specification allow.

@@ -1,4 +1,4 @@
-//! Counts allocated bytes, so that memory is measured exactly instead of by resident size.
+//! Counts allocated bytes, to measure memory exactly instead of by resident size.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
@@ -20,7 +20,7 @@ fn count(bytes: usize, sign: isize) {
     }
 }
 
-// SAFETY: every call is forwarded unchanged to the system allocator; counting touches no memory of the caller.
+// SAFETY: every call is forwarded unchanged to the system allocator; counting does not touch the caller's memory.
 #[expect(
     unsafe_code,
     reason = "an allocator cannot be written without; this binary is not published"

@@ -29,14 +29,14 @@ pub(crate) struct Arguments {
     /// Refreshes of the large catalog while two threads read it
     #[arg(long, default_value_t = 1_000)]
     refreshes: u64,
-    /// Fail if a lookup or a page of the large catalog costs more than this many times that of the small one
+    /// Fail if a lookup or page costs more than this many times as much in the large catalog as in the small one
     #[arg(long)]
     at_most: Option<f64>,
 }
 
 /// Skills per page.
 const PAGE: usize = 50;
-/// Every nth skill changes with each generation.
+/// Every nth skill changes in each generation.
 const EVERY: usize = 1_000;
 /// Number of skills to look up.
 const ASKED: usize = 1_000;
@@ -83,7 +83,7 @@ impl Costs {
         let source = Generations::new(skills);
         let roots = vec![Root::new(Scope::User, "made", source)];
         let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
-        // The same number of different skills from all over each catalog, so that both touch the same amount of memory.
+        // The same number of skills, spread over each catalog, so that both touch the same amount of memory.
         let ids: Vec<String> = (0..ASKED)
             .map(|number| name(number * skills / ASKED))
             .collect();

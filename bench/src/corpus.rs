@@ -25,14 +25,14 @@ pub(crate) struct Arguments {
     every: usize,
 }
 
-/// A file of the corpus.
+/// A file in the corpus.
 pub(crate) struct Entry {
-    /// The name of its folder.
+    /// Its folder's name.
     pub(crate) folder: String,
     pub(crate) text: String,
 }
 
-/// Reads a corpus, entry by entry.
+/// Reads a corpus entry by entry.
 #[expect(
     clippy::disallowed_methods,
     reason = "the corpus is a file that the caller names"
@@ -190,7 +190,7 @@ impl Counts {
     }
 }
 
-/// Returns whether a file has frontmatter and a description at all, judging by its lines alone.
+/// Returns whether a file has frontmatter and a description at all, judging only by its lines.
 fn has_description(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     if lines.next().is_none_or(|line| line.trim_end() != "---") {

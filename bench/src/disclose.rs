@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
-    /// Number of installed skills; each number gives its own rows
+    /// Number of installed skills; each number gets its own rows
     #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 50, 659])]
     skills: Vec<usize>,
     /// Token budget of the listing: 2 % of a 200,000 token window
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Style of the listing: lines, xml-rules, xml, markdown, tiers or bullets
     #[arg(long, default_value = "lines", value_parser = style)]
     style: Style,
-    /// Turns of one conversation over which the listing is compared
+    /// Turns in a conversation over which the listing is compared
     #[arg(long, default_value_t = 1_000)]
     turns: usize,
     /// Count with the encoding `o200k_base` instead of estimating
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     judge: bool,
 }
 
-/// Maximum tokens that a request may add if it matches no skill and there is no listing.
+/// Maximum number of tokens a request may add if it matches no skill and there is no listing.
 const BREADCRUMB: u64 = 12;
 /// Minimum share saved compared with giving all instructions.
 const SAVING: f64 = 0.6;
@@ -124,8 +124,8 @@ fn policy(arguments: &Arguments, mode: Mode) -> Policy {
     policy
 }
 
-/// Returns requests without a label for any of the first `installed` skills: those labelled with other skills, those
-/// labelled as needing none, and general ones. They may still match.
+/// Returns requests that are not labelled with any of the first `installed` skills: those labelled with other skills,
+/// those labelled as needing none, and general ones. They may still match.
 fn unrelated(data: &Labelled, installed: usize) -> Vec<&str> {
     let is_installed = |id: &str| {
         let mut first = data.skills.iter().take(installed);
@@ -144,7 +144,7 @@ fn unrelated(data: &Labelled, installed: usize) -> Vec<&str> {
 
 /// Cost of unrelated requests.
 struct Costs {
-    /// Giving the instructions of all skills.
+    /// Giving all skills' instructions.
     eager: u64,
     /// The listing.
     listing: u64,
@@ -153,15 +153,15 @@ struct Costs {
     /// Requests for which a search gave a skill's instructions (`given`) or suggested one (`shown`).
     given: usize,
     shown: usize,
-    /// Mean and maximum of the requests that match nothing.
+    /// Mean and maximum over the requests that match nothing.
     unmatched_mean: f64,
     unmatched_max: u64,
-    /// Mean of all requests.
+    /// Mean over all requests.
     mean: f64,
 }
 
 impl Costs {
-    /// Runs each request in its own conversation. The listing is part of the cost in modes that have one.
+    /// Runs each request in its own conversation. The cost includes the listing in modes that have one.
     fn of(installed: &Skills, policy: &Policy, requests: &[&str]) -> Self {
         let fresh = || installed.session(policy.clone(), ContextLifetime::History);
         let listing = fresh().listing().tokens;
@@ -222,7 +222,7 @@ fn mean(values: &[u64]) -> f64 {
     values.iter().sum::<u64>() as f64 / values.len().max(1) as f64
 }
 
-/// Returns whether the listing of one conversation is byte-identical before and after every turn.
+/// Returns whether a conversation's listing is byte-identical before and after every turn.
 fn is_identical(installed: &Skills, policy: &Policy, data: &Labelled, turns: usize) -> bool {
     let mut session = installed.session(policy.clone(), ContextLifetime::History);
     let first = session.listing().text;

@@ -29,13 +29,13 @@ pub(crate) struct Arguments {
     /// Runs of the floor and of the engine, alternating
     #[arg(long, default_value_t = 7)]
     runs: usize,
-    /// Put every frontmatter through the YAML parser
+    /// Parse every frontmatter with the YAML parser
     #[arg(long)]
     yaml_only: bool,
     /// Fail if the ratio is above this, or if a skill takes over 1,024 bytes beyond its text
     #[arg(long)]
     at_most: Option<f64>,
-    /// Fail if the ratio of a refresh is above this
+    /// Fail if a refresh's ratio is above this
     #[arg(long)]
     refresh_at_most: Option<f64>,
     /// Fail if the ratio of a start from the disk cache is above this
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         FrontmatterReader::Lines
     };
     let rules = CatalogOptions::default().with_read(ReadOptions::default().with_reader(reader));
-    // Opening the root again is part of the work, as it is for a host.
+    // Reopening the root is part of the work, as it is for a host.
     let snapshot = || {
         Ok::<_, Box<dyn Error>>(Catalog::discover(
             roots(folder.path())?,
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     judge(arguments, [ratio, refresh_ratio, start_ratio], bytes)
 }
 
-/// Fails if a figure is above its limit. `bytes` counts what a skill takes beyond its text.
+/// Fails if a figure is above its limit. `bytes` is what a skill takes beyond its text.
 fn judge(
     arguments: &Arguments,
     [ratio, refresh_ratio, start_ratio]: [f64; 3],
@@ -199,7 +199,7 @@ impl<'a> Start<'a> {
         })
     }
 
-    /// Starts from the cache. Fails if it reads more files than changed.
+    /// Starts from the cache. Fails if it reads more files than have changed.
     fn measured(&self, changed: usize) -> Result<Sample, Box<dyn Error>> {
         let (found, sample) = measure(|| {
             let kept = self
@@ -223,7 +223,7 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Changes one file and starts.
+    /// Changes one file, then starts.
     #[expect(clippy::disallowed_methods, reason = "a bench changes its own files")]
     fn after_a_change(&self, files: &[PathBuf]) -> Result<Sample, Box<dyn Error>> {
         let Some(file) = files.first() else {
@@ -250,7 +250,7 @@ fn floor(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
     Ok(bytes)
 }
 
-/// Returns the bytes of text that skills keep: names, descriptions and folders.
+/// Returns the size in bytes of the text that skills keep: names, descriptions and folders.
 fn kept_text(catalog: &Catalog) -> usize {
     catalog
         .entries()
@@ -290,7 +290,7 @@ mod tests {
             assert_eq!(catalog.len(), 100);
             sample.wall_ms
         });
-        // Takes the fastest run: other load on the machine must not count.
+        // The fastest run counts, to exclude other load on the machine.
         let fastest = runs.fold(f64::MAX, f64::min);
         assert!(fastest < 100.0, "{fastest} ms");
     }

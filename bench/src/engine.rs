@@ -1,4 +1,4 @@
-//! Cost of a discovery and of a turn in a program without bindings, for `bench/python` to compare with.
+//! Cost of a discovery and a turn without bindings, for comparison with `bench/python`.
 
 use std::error::Error;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::measure::{measure, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of skills
+    /// Folder of skills
     #[arg(long)]
     folder: PathBuf,
-    /// A file with a request on each line
+    /// File with one request per line
     #[arg(long)]
     requests: PathBuf,
 }

@@ -1,5 +1,5 @@
-//! The calls as futures, on a runtime with one thread: how late a task is that wants to run every millisecond, while skills
-//! are discovered, turns are taken and skills are loaded, compared with the same runtime when it is idle.
+//! The calls as futures on a single-threaded runtime: how late a task that runs every millisecond gets while skills are
+//! discovered and loaded and turns taken, compared with the idle runtime.
 
 use std::error::Error;
 use std::future::Future;
@@ -20,17 +20,17 @@ pub(crate) struct Arguments {
     /// Number of skills
     #[arg(long, default_value_t = 10_000)]
     skills: usize,
-    /// Turns, and loads
+    /// Number of turns, and of loads
     #[arg(long, default_value_t = 1_000)]
     calls: usize,
-    /// Times the measurement is repeated; the median counts
+    /// Repetitions of the measurement; the median counts
     #[arg(long, default_value_t = 5)]
     runs: usize,
 }
 
 /// Time between two ticks.
 const TICK: Duration = Duration::from_millis(1);
-/// How much later than without the calls a tick may be, of a hundred all but one.
+/// Maximum extra delay of a tick due to the calls, at the 99th percentile.
 const MAX_DELAY_MS: f64 = 5.0;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// Discovers skills, takes turns and loads skills. Returns how long that took.
+/// Discovers skills, takes turns and loads skills. Returns how long it took.
 async fn work(folder: &std::path::Path, calls: usize) -> Result<Duration, skillfold::Error> {
     let start = Instant::now();
     let host = Host::new(Environment::new("/nowhere")).add("roots", folder.to_string_lossy());
@@ -84,7 +84,7 @@ async fn work(folder: &std::path::Path, calls: usize) -> Result<Duration, skillf
     Ok(start.elapsed())
 }
 
-/// Runs a future beside a task that wants to run every millisecond. Returns how late that was each time.
+/// Runs a future beside a task that runs every millisecond. Returns how late each tick was.
 async fn ticked<T>(future: impl Future<Output = T>) -> (T, Vec<Duration>) {
     let mut late = Vec::new();
     let ticker = async {

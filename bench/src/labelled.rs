@@ -1,4 +1,4 @@
-//! Real skills, and requests whose authors say which skill they need or which one they must not start.
+//! Real skills, and requests whose authors say which skill they need or must not start.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -16,29 +16,29 @@ pub(crate) struct Labelled {
     pub(crate) skills: Vec<LabelledSkill>,
     /// Requests with the skills that serve them.
     pub(crate) requests: Vec<Request>,
-    /// Requests with the skills that they must not start.
+    /// Requests with the skills they must not start.
     pub(crate) negatives: Vec<Request>,
     /// Maps a skill to its copies.
     copies: HashMap<String, Vec<String>>,
 }
 
-/// A skill of the pool.
+/// A skill in the pool.
 #[derive(Clone)]
 pub(crate) struct LabelledSkill {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) tags: String,
-    /// The triggers that its author gave it.
+    /// The triggers given by its author.
     pub(crate) triggers: Vec<String>,
     pub(crate) body: String,
 }
 
-/// A request and the skills that its author names.
+/// A request and the skills named by its author.
 pub(crate) struct Request {
     pub(crate) text: String,
     pub(crate) skills: Vec<String>,
-    /// Where the request is from: `trigger`, `task`, `route` or `skillsbench`.
+    /// The request's origin: `trigger`, `task`, `route` or `skillsbench`.
     pub(crate) track: String,
     /// The repository it was found in.
     pub(crate) repository: String,
@@ -50,18 +50,18 @@ pub(crate) struct Request {
 pub(crate) enum Wording {
     /// In English, for a skill in English, without the skill's name.
     Unnamed,
-    /// The same, but with the skill's name in it.
+    /// The same, but including the skill's name.
     Named,
     /// The request or the skill is in Chinese, Japanese or Korean.
     Cjk,
 }
 
-/// Where the triggers of skills come from.
+/// Where skills' triggers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Triggers {
     /// From their authors; most real skills have none.
     Own,
-    /// A skill without triggers gets its name as one, with the name's words as a phrase.
+    /// A skill without triggers gets its name as one, and the name's words as a phrase.
     Made,
 }
 
@@ -104,7 +104,7 @@ impl Labelled {
         })
     }
 
-    /// Returns the skills that a request names, with the copies of each.
+    /// Returns the skills a request names, with their copies.
     pub(crate) fn meant<'a>(&'a self, request: &'a Request) -> HashSet<&'a str> {
         let copies = |id: &String| self.copies.get(id).into_iter().flatten();
         let all = request
@@ -130,7 +130,7 @@ pub(crate) fn installed<'a>(
     triggers: Triggers,
 ) -> Result<Skills, skillfold::core::Error> {
     let files = skills.map(|skill| {
-        // Each id is its own folder, so that skills of the same name can coexist.
+        // Each id is its own folder, so that skills with the same name can coexist.
         let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
         (path, skill.file(triggers))
     });
@@ -139,7 +139,7 @@ pub(crate) fn installed<'a>(
     Ok(host.discover()?.skills)
 }
 
-/// Reads a file of requests; `key` is the field with the skills that they name.
+/// Reads a file of requests; `key` is the field with the skills they name.
 pub(crate) fn requests(file: &Path, key: &str) -> Result<Vec<Request>, Box<dyn Error>> {
     lines(file)?.map(|line| Request::of(&line?, key)).collect()
 }
@@ -151,7 +151,7 @@ pub(crate) fn pool_id<'a>(entry: &Entry<'a>) -> &'a str {
 }
 
 impl LabelledSkill {
-    /// Parses a line of a pool. Missing fields are empty.
+    /// Parses a line from a pool. Missing fields are empty.
     pub(crate) fn of(line: &Value) -> Result<Self, Box<dyn Error>> {
         let optional = |key: &str| line[key].as_str().unwrap_or_default();
         let triggers = optional("triggers");
@@ -169,7 +169,7 @@ impl LabelledSkill {
         })
     }
 
-    /// Returns its `SKILL.md`. Texts are written as JSON, which is valid YAML.
+    /// Returns its `SKILL.md`. Strings are written as JSON, which is valid YAML.
     fn file(&self, triggers: Triggers) -> String {
         let triggers = match triggers {
             _ if !self.triggers.is_empty() => json!(self.triggers),
@@ -224,7 +224,7 @@ fn text(line: &Value, key: &str) -> Result<String, Box<dyn Error>> {
         .to_owned())
 }
 
-/// Reads a JSON lines file line by line; a name ending in `zst` is decompressed.
+/// Reads a JSON lines file line by line; decompresses it if its name ends in `zst`.
 pub(crate) fn lines(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<Value, Box<dyn Error>>>, Box<dyn Error>> {
@@ -242,7 +242,7 @@ pub(crate) fn value(path: &Path) -> Result<Value, Box<dyn Error>> {
     Ok(serde_json::from_reader(BufReader::new(open(path)?))?)
 }
 
-/// Reads the copies of each skill.
+/// Reads each skill's copies.
 pub(crate) fn copies(path: &Path) -> Result<HashMap<String, Vec<String>>, Box<dyn Error>> {
     let value = value(path)?;
     let pairs = value.as_object().into_iter().flatten();

@@ -23,7 +23,7 @@ pub(crate) fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
     )])
 }
 
-/// Installs skills below a folder and returns the paths of their files.
+/// Installs skills below a folder and returns their files' paths.
 pub(crate) fn lay_out(
     root: &Path,
     skills: usize,
@@ -38,8 +38,8 @@ pub(crate) fn lay_out(
         }
         Some(corpus) => {
             let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
-            // Fewer skills than the corpus has are taken from all over it; if there are too few, the corpus is
-            // installed again.
+            // If fewer skills are needed than the corpus has, they are spread over it; if more, the corpus is installed
+            // again.
             let spread =
                 |number: usize| number * texts.len() / skills.min(texts.len()).max(1) % texts.len();
             files = install(root, (0..skills).map(|number| &texts[spread(number)]))?;
@@ -48,7 +48,7 @@ pub(crate) fn lay_out(
     Ok(files)
 }
 
-/// Installs files of a corpus below a folder and returns their paths.
+/// Installs files from a corpus below a folder and returns their paths.
 pub(crate) fn install<'a>(
     root: &Path,
     entries: impl Iterator<Item = &'a corpus::Entry>,
@@ -58,7 +58,7 @@ pub(crate) fn install<'a>(
     for entry in entries {
         let name = installed_name(entry);
         let copies = taken.entry(name.clone()).or_default();
-        // Two skills of the same name cannot be in one folder; the second goes into its own group.
+        // Two skills with the same name cannot be in one folder; the second goes into its own group.
         let group = if *copies == 0 {
             root.to_owned()
         } else {
@@ -70,7 +70,7 @@ pub(crate) fn install<'a>(
     Ok(files)
 }
 
-/// Returns the folder that an installer would use for a skill: the skill's name, or else the folder it came from.
+/// Returns the folder an installer would use for a skill: the skill's name, or else its original folder.
 fn installed_name(entry: &corpus::Entry) -> String {
     let name = parse(entry.text.as_bytes(), &entry.folder)
         .manifest

@@ -23,21 +23,22 @@ pub(crate) struct Arguments {
     /// Runs of the floor and of the engine, alternating
     #[arg(long, default_value_t = 21)]
     runs: usize,
-    /// Fail if a first load takes more than this many times reading the file, or if cached loads miss their targets
+    /// Fail if a first load takes more than this many times as long as reading the file, or if cached loads miss their
+    /// targets
     #[arg(long)]
     at_most: Option<f64>,
-    /// Fail if a load that checks the file takes more than this many times a stat
+    /// Fail if a load that checks the file takes more than this many times as long as a stat
     #[arg(long)]
     checked_at_most: Option<f64>,
 }
 
-/// Number of skills that are loaded repeatedly.
+/// Number of skills loaded repeatedly.
 const IN_USE: usize = 100;
-/// Repetitions in one run.
+/// Repetitions per run.
 const REPEATS: usize = 50;
-/// Loads of the replayed workload.
+/// Number of loads in the replayed workload.
 const REPLAYED: usize = 10_000;
-/// Maximum nanoseconds of CPU time for a cached load.
+/// Maximum CPU time for a cached load, in nanoseconds.
 const SNAPSHOT_NS: f64 = 1_000.0;
 /// Minimum share of the replayed workload's loads that hit the cache.
 const HIT_RATE: f64 = 0.95;
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     figures.judge(arguments)
 }
 
-/// The skills that were found, by id and by file.
+/// The skills found, by id and by file.
 struct Skills {
     ids: Vec<String>,
     files: Vec<PathBuf>,
@@ -97,7 +98,7 @@ impl Skills {
     }
 }
 
-/// Alternating runs of floor and engine.
+/// Alternating runs of the floor and the engine.
 #[derive(Default)]
 struct Pairs {
     floor: Vec<Sample>,
@@ -190,10 +191,10 @@ fn loads(
     Ok(bytes)
 }
 
-/// Replays a workload in which a few skills are loaded most often. Returns the cache hit rate.
+/// Replays a workload that mostly loads a few skills. Returns the cache hit rate.
 fn replay(catalog: &Catalog, ids: &[String]) -> Result<f64, Box<dyn Error>> {
     let ids = &ids[..IN_USE];
-    // The skill of rank k has weight 1/k.
+    // The skill with rank k has weight 1/k.
     let mut sums = Vec::new();
     let mut sum = 0.0;
     for rank in 1..=u32::try_from(IN_USE)? {
@@ -285,7 +286,7 @@ impl Figures<'_> {
     }
 }
 
-/// Returns the CPU milliseconds per item, as the median over the runs.
+/// Returns the CPU milliseconds per item: the median over the runs.
 fn each(samples: &[Sample], number: usize) -> f64 {
     let number = u32::try_from(number).map_or(f64::MAX, f64::from);
     median(

@@ -1,4 +1,4 @@
-//! Benchmarks of Skillfold. Each subcommand prints one JSON object as its last line.
+//! Benchmarks for Skillfold. Each subcommand prints one JSON object as its last line.
 
 mod allocator;
 mod corpus;
@@ -44,45 +44,45 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Count how often a hook gives or names the right skill, and how often it speaks though nothing is needed
+    /// Count how often a hook gives or names the right skill, and how often it responds when nothing is needed
     Activation(activation::Arguments),
     /// Compare the linter's verdicts with the reference validator's
     Agreement(agreement::Arguments),
     /// Look up skills and list pages in a small and a large catalog, and read one during refreshes
     Catalog(catalog::Arguments),
-    /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
+    /// Read every real `SKILL.md` in a corpus and count what was loaded, repaired and refused
     Corpus(corpus::Arguments),
-    /// Count the tokens that requests cost which need no skill, in each mode
+    /// Count the tokens of requests that need no skill, in each mode
     Disclose(disclose::Arguments),
     /// Find skills in a folder, compared with opening and reading the files
     Discover(discover::Arguments),
-    /// Discover a folder and answer requests without bindings, for `bench/python` to compare with
+    /// Discover a folder and answer requests without bindings, for comparison with `bench/python`
     Engine(engine::Arguments),
-    /// Discover, take turns and load as futures, and measure how late another task of the same thread gets
+    /// Discover, take turns and load as futures, and measure how late another task on the same thread gets
     Futures(futures::Arguments),
     /// Load skills for the first time and repeatedly, compared with reading the files and calling stat
     Load(load::Arguments),
-    /// Match messages against the triggers of all skills, compared with case folding alone and a loop over all triggers
+    /// Match messages against all skills' triggers, compared with case folding alone and a loop over all triggers
     Match(matching::Arguments),
-    /// Query the server over HTTP as a thousand clients do, compared with calls in process and a bare server
+    /// Query the server over HTTP with a thousand clients, compared with calls in process and a bare server
     Mcp(mcp::Arguments),
-    /// Count the bytes that metadata, ten loaded skills and everything at once take
+    /// Count the bytes taken by metadata, ten loaded skills and everything at once
     Memory(memory::Arguments),
-    /// Take every real skill of a corpus through everything the engine does, and fail on any fault
+    /// Take every real skill in a corpus through everything the engine does, and fail on any fault
     Pipeline(pipeline::Arguments),
-    /// Change watched files, and measure how soon it is seen and what it costs
+    /// Change watched files, and measure how soon that is seen and what it costs
     Reload(reload::Arguments),
     /// Run a trivial script in the sandbox, compared with starting it bare
     Run(run::Arguments),
     /// Search skills for labelled requests: how often the right one comes first, and how long a request takes
     Search(search::Arguments),
-    /// Write inputs for fuzz targets from the real skills of a corpus
+    /// Write inputs for fuzz targets from the real skills in a corpus
     Seeds(seeds::Arguments),
-    /// Run many conversations at once while the skills are swapped
+    /// Run many concurrent conversations while the skills are swapped
     Sessions(sessions::Arguments),
     /// Compare the token estimate with an exact count
     Tokens(tokens::Arguments),
-    /// Call a tool of a WebAssembly component, compared with the same function of this program
+    /// Call a tool in a WebAssembly component, compared with the same function in this program
     #[cfg(feature = "wasm")]
     Wasm(wasm::Arguments),
     /// Count how common words are in real skills, for the engine's table

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Use single common words as triggers
     #[arg(long)]
     common: bool,
-    /// Fail if the slowest 1 % takes more than this many times case folding alone
+    /// Fail if the slowest 1 % takes more than this many times as long as case folding alone
     #[arg(long)]
     at_most: Option<f64>,
     /// Fail unless the loop takes at least this many times as long
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 const TRIGGERS: usize = 5;
 /// Number of messages, of 10 to 500 words.
 const MESSAGES: usize = 200;
-/// Rounds over all messages. The fastest run of each message counts, to exclude other load on the machine.
+/// Rounds over all messages. Each message's fastest run counts, to exclude other load on the machine.
 const ROUNDS: usize = 9;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -99,14 +99,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// Compiles the triggers and returns how long that took in milliseconds.
+/// Compiles the triggers and returns the time it took in milliseconds.
 fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
     let files = skills.iter().enumerate().map(|(number, triggers)| {
         let list: Vec<_> = triggers
             .iter()
             .map(|trigger| format!("'{trigger}'"))
             .collect();
-        // Half as parts of words, half as whole words.
+        // Half as substrings, half as whole words.
         let field = if number.is_multiple_of(2) {
             format!("triggers: [{}]", list.join(", "))
         } else {
@@ -123,7 +123,7 @@ fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
     (matcher, start.elapsed().as_secs_f64() * 1_000.0)
 }
 
-/// The naive approach: each trigger of each skill, until one is found.
+/// The naive approach: tries each trigger of each skill until one matches.
 fn naive(skills: &[Vec<String>], message: &str) -> usize {
     let message = message.to_lowercase();
     skills
@@ -132,7 +132,7 @@ fn naive(skills: &[Vec<String>], message: &str) -> usize {
         .count()
 }
 
-/// Returns the microseconds of the fastest run for each message.
+/// Returns each message's fastest run, in microseconds.
 fn times(messages: &[String], rounds: usize, mut run: impl FnMut(&str) -> usize) -> Vec<f64> {
     let mut best = vec![f64::MAX; messages.len()];
     for _ in 0..rounds {
@@ -146,8 +146,8 @@ fn times(messages: &[String], rounds: usize, mut run: impl FnMut(&str) -> usize)
     best
 }
 
-/// Returns the microseconds of the fastest cached run for each message that is cached. Messages with so many matches
-/// that they would take too many bytes are not.
+/// Returns the fastest cached run of each cached message, in microseconds. Messages with so many matches that they
+/// would take too much memory are not cached.
 fn recall_times(matcher: &Matcher, messages: &[String]) -> Vec<f64> {
     let is_remembered = |message: &&String| {
         matcher.matches_cached(message);
@@ -188,7 +188,7 @@ pub(crate) fn vocabulary(random: &mut Random) -> Vec<String> {
         .collect()
 }
 
-/// Returns the triggers of each skill: rare words and phrases, or common words.
+/// Returns each skill's triggers: rare words and phrases, or common words.
 fn skills(arguments: &Arguments, words: &[String], random: &mut Random) -> Vec<Vec<String>> {
     let trigger = |random: &mut Random| {
         if arguments.common {
@@ -247,7 +247,7 @@ mod tests {
     use super::{Arguments, Random, built, messages, skills, vocabulary};
     use crate::measure::measure;
 
-    /// Number of skills of the host.
+    /// Number of skills in the host.
     const SKILLS: usize = 100;
 
     #[test]
@@ -281,8 +281,8 @@ mod tests {
             session.listing();
             // The first request builds the index for the others.
             session.turn("What is 2+2?");
-            // Each batch is measured separately and the fastest counts: other load on the machine increases CPU time
-            // too.
+            // Each batch is measured separately and the fastest counts: other load on the machine also increases CPU
+            // time.
             let batches = messages.chunks(20).map(|batch| {
                 let ((), sample) = measure(|| {
                     for message in batch {

@@ -1,4 +1,4 @@
-//! Timing on a noisy machine: CPU time of this process, interleaved runs, medians.
+//! Timing on a noisy machine: this process's CPU time, interleaved runs, medians.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ pub(crate) struct Sample {
     pub(crate) wall_ms: f64,
 }
 
-/// Returns the result of a run and the time it took.
+/// Returns a run's result and duration.
 pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
     let (cpu, wall) = (cpu_time(), Instant::now());
     let result = run();
@@ -22,7 +22,7 @@ pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
     (result, sample)
 }
 
-/// Returns the CPU time of this process.
+/// Returns this process's CPU time.
 pub(crate) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(

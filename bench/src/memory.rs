@@ -1,4 +1,4 @@
-//! Memory use: the metadata of all skills, the instructions of those in use, and everything at once.
+//! Memory use: all skills' metadata, the instructions of those in use, and everything at once.
 
 use std::error::Error;
 use std::io::Write;
@@ -27,9 +27,9 @@ pub(crate) struct Arguments {
     judge: bool,
 }
 
-/// Maximum bytes of the metadata of 100 skills.
+/// Maximum size of the metadata of 100 skills, in bytes.
 const METADATA: isize = 2_500_000;
-/// Maximum bytes of the metadata with ten skills loaded.
+/// Maximum size of the metadata with ten skills loaded, in bytes.
 const TEN_LOADED: isize = 3_000_000;
 /// Minimum share saved compared with holding everything.
 const SAVING: f64 = 0.8;
@@ -62,7 +62,7 @@ struct Held {
     metadata: isize,
     /// By the metadata and the skills in use.
     loaded: isize,
-    /// By the metadata and the whole text of every file.
+    /// By the metadata and the full text of every file.
     eager: isize,
 }
 
@@ -99,7 +99,7 @@ impl Held {
     }
 }
 
-/// Loads every nth skill, starting at `first`, and returns the bytes that they hold.
+/// Loads every nth skill, starting at `first`, and returns the bytes they hold.
 fn bytes_in_use(
     catalog: &Catalog,
     first: usize,
@@ -119,7 +119,7 @@ fn bytes_in_use(
     Ok(texts)
 }
 
-/// Reads every file whole, like a library that loads everything at startup.
+/// Reads every file in full, like a library that loads everything at startup.
 #[expect(
     clippy::disallowed_methods,
     reason = "the comparison is what anyone would write"
@@ -185,7 +185,7 @@ mod tests {
             }
             skills
         };
-        // One-time allocations of the process do not belong to this host.
+        // The process's one-time allocations do not belong to this host.
         run();
         held_by(run).1
     }

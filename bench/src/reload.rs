@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Files created at once, every tenth of them a new skill
     #[arg(long, default_value_t = 100_000)]
     creations: usize,
-    /// Simultaneous edits that keep the size of the file
+    /// Simultaneous edits that keep the file's size
     #[arg(long, default_value_t = 10_000)]
     edits: usize,
     /// Changes to find by polling; each takes up to five seconds
@@ -45,34 +45,34 @@ pub(crate) struct Arguments {
 
 /// Time after which files are settled.
 const SETTLED: Duration = Duration::from_millis(2_500);
-/// Time within which everything must be seen after a storm.
+/// Time within which everything must be seen after a burst.
 const CALM: Duration = Duration::from_secs(2);
 /// Time between two changes whose CPU time is measured.
 const PAUSE: Duration = Duration::from_millis(120);
-/// Maximum reads of a file per change: one, plus one each time that it is not settled.
+/// Maximum number of reads of a file per change: one, plus one each time it is not settled.
 const READS: f64 = 4.0;
 /// Time after which a change counts as lost.
 const LOST: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let mut made = Made::new(folder.path(), arguments.skills)?;
+    let mut generated = GeneratedSkills::new(folder.path(), arguments.skills)?;
     thread::sleep(SETTLED);
     let (skills, reads) = discover(folder.path(), "on", "0")?;
     let start = Instant::now();
     let watching = watch(&skills)?;
     let begun = start.elapsed();
-    let visible = made.visible(&skills, arguments.changes)?;
-    let costs = Costs::of(&mut made, &skills, &reads, arguments.changes)?;
+    let visible = generated.visible(&skills, arguments.changes)?;
+    let costs = Costs::of(&mut generated, &skills, &reads, arguments.changes)?;
     let folders = watching.status().folders;
-    let created = made.create(&skills, arguments.creations)?;
-    let edited = made.edit(&skills, arguments.edits)?;
+    let created = generated.create(&skills, arguments.creations)?;
+    let edited = generated.edit(&skills, arguments.edits)?;
     let status = watching.status();
     drop(watching);
     drop(skills);
     let (skills, _) = discover(folder.path(), "off", "5")?;
     let watching = watch(&skills)?;
-    let polled = made.visible(&skills, arguments.polls)?;
+    let polled = generated.visible(&skills, arguments.polls)?;
     drop(watching);
     let stale = created.stale + edited.stale;
     writeln!(
@@ -162,10 +162,10 @@ struct Costs {
 }
 
 impl Costs {
-    /// Measures the CPU time of this process while it changes files and otherwise sleeps, then the same with a message
+    /// Measures this process's CPU time while it changes files and otherwise sleeps, then the same with a message
     /// matched after each change.
     fn of(
-        made: &mut Made,
+        generated: &mut GeneratedSkills,
         skills: &Skills,
         reads: &AtomicU64,
         changes: usize,
@@ -173,7 +173,7 @@ impl Costs {
         thread::sleep(SETTLED);
         reads.store(0, Ordering::SeqCst);
         let each = f64::from(u32::try_from(changes.max(1))?);
-        let (result, idle) = measure(|| made.change_calmly(changes, &mut || ()));
+        let (result, idle) = measure(|| generated.change_calmly(changes, &mut || ()));
         result?;
         let read = reads.load(Ordering::SeqCst);
         let mut matcher = Matcher::new(&skills.catalog());
@@ -181,7 +181,7 @@ impl Costs {
             matcher = matcher.refresh(&skills.catalog());
             black_box(matcher.matches("a request that needs no skill"));
         };
-        let (result, asked) = measure(|| made.change_calmly(changes, &mut ask));
+        let (result, asked) = measure(|| generated.change_calmly(changes, &mut ask));
         result?;
         Ok(Self {
             cpu_ms: idle.cpu_ms / each,
@@ -191,30 +191,30 @@ impl Costs {
     }
 }
 
-/// The result of a storm.
+/// The result of a burst.
 struct Storm {
     stale: usize,
     took: Duration,
 }
 
-/// Generated skills on disk, and the current text of each.
-struct Made {
+/// Generated skills on disk, and their current texts.
+struct GeneratedSkills {
     folder: PathBuf,
     said: Vec<u64>,
     next: u64,
 }
 
-impl Made {
+impl GeneratedSkills {
     fn new(folder: &Path, skills: usize) -> Result<Self, Box<dyn Error>> {
-        let mut made = Self {
+        let mut generated = Self {
             folder: folder.to_owned(),
             said: Vec::new(),
             next: 0,
         };
         for _ in 0..skills {
-            made.add()?;
+            generated.add()?;
         }
-        Ok(made)
+        Ok(generated)
     }
 
     fn add(&mut self) -> Result<(), Box<dyn Error>> {
@@ -224,7 +224,7 @@ impl Made {
         self.write(number)
     }
 
-    /// Rewrites a skill; all texts of one skill have the same size.
+    /// Rewrites a skill; all texts for one skill have the same size.
     #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
     fn write(&mut self, number: usize) -> Result<(), Box<dyn Error>> {
         self.next += 1;
@@ -319,7 +319,7 @@ fn name(number: usize) -> String {
     format!("made-skill-{number:06}")
 }
 
-/// A folder of skills that counts how often files are opened.
+/// A skills folder that counts how often files are opened.
 #[derive(Debug)]
 struct Counting {
     source: FsSource,

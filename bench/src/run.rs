@@ -1,5 +1,5 @@
-//! Time from start to result of a trivial script in the sandbox, compared with starting the same script bare, and of a call of a
-//! tool in a language host.
+//! Time from start to result of a trivial script in the sandbox, compared with starting the same script bare, and of a
+//! tool call in a language host.
 
 use std::error::Error;
 use std::fs;
@@ -22,10 +22,10 @@ pub(crate) struct Arguments {
     /// Fail if the sandbox takes more than this many times as long, and more than `--more-ms` longer
     #[arg(long)]
     at_most: Option<f64>,
-    /// Milliseconds that the sandbox may always take longer
+    /// Extra milliseconds that the sandbox may always take
     #[arg(long, default_value_t = 15.0)]
     more_ms: f64,
-    /// Fail if a call of a running language host takes more milliseconds
+    /// Fail if a call to a running language host takes more milliseconds
     #[arg(long)]
     call_ms: Option<f64>,
 }
@@ -43,7 +43,7 @@ const SCRIPTS: [(&str, &str, &str); 2] = [
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     fs::create_dir(folder.path().join("scripts"))?;
-    // The first call tries the layers, once for each process.
+    // The first call probes the layers, once per process.
     let started = Instant::now();
     let is_whole = layers().is_whole();
     let first_ms = started.elapsed().as_secs_f64() * 1000.0;
@@ -116,7 +116,7 @@ fn compare(
             .current_dir(folder)
             .output()?;
         bare.push(started.elapsed().as_secs_f64() * 1000.0);
-        // With the copy, which a host makes for each run too.
+        // Includes the copy, which a host also makes for each run.
         let started = Instant::now();
         let copy = SkillCopy::new([
             ("SKILL.md".parse()?, Vec::new()),

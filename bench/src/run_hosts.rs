@@ -1,4 +1,4 @@
-//! Time of a call of a tool in a language host that is running.
+//! Time of a tool call in a running language host.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const TOOLSETS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns the median milliseconds of a call, by file, and those that took longer than `most_ms`.
+/// Returns the median milliseconds per call, by file, and a message for each file slower than `most_ms`.
 pub(crate) fn measure(
     calls: usize,
     most_ms: Option<f64>,

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Take every nth skill
     #[arg(long, default_value_t = 100)]
     every: usize,
-    /// Maximum bytes of an input
+    /// Maximum size of an input in bytes
     #[arg(long, default_value_t = 1024)]
     bytes: usize,
 }

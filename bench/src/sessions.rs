@@ -1,5 +1,5 @@
 //! Many concurrent conversations on one live handle while its skills are swapped: each listing and each turn must
-//! belong to one generation, and no memory may remain after the conversations.
+//! belong to one generation, and no memory may remain afterwards.
 
 use std::error::Error;
 use std::fs;
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Number of concurrent conversations
     #[arg(long, default_value_t = 500)]
     sessions: usize,
-    /// Turns of each
+    /// Turns per conversation
     #[arg(long, default_value_t = 20)]
     turns: usize,
     /// How often all skills are swapped meanwhile
@@ -39,12 +39,12 @@ const THREADS: usize = 2;
 const SKILLS: usize = 20;
 /// Number of skills over all generations.
 const ALL: usize = SKILLS + 1;
-/// Consecutive turns of one conversation before the next one runs, so that some skills were already given.
+/// Consecutive turns in one conversation before the next one runs, so that some skills were already given.
 const BURST: usize = 5;
 /// Warm-up generations before counting starts: the first, and one that is swapped in.
 const WARM: usize = 1;
 /// Maximum bytes that may remain after the conversations are gone: thread-local caches, and the overlays of the trigger
-/// matcher and the search index. This grows neither with the conversations nor with the swaps.
+/// matcher and the search index. Independent of the number of conversations and swaps.
 const GROWTH: isize = 256 * 1024;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -109,7 +109,7 @@ struct Run<'a> {
     home: PathBuf,
     skills: Skills,
     policy: Policy,
-    /// The listing of each generation, built separately.
+    /// Each generation's listing, built separately.
     listings: Vec<String>,
     /// The newest generation that is certainly swapped in.
     newest: AtomicUsize,
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
         let policy = Policy::hybrid(Budget::tokens(4_000));
         let mut listings = Vec::new();
         for generation in 0..=arguments.swaps + WARM {
-            let place = waiting(&home, generation);
+            let place = standby(&home, generation);
             lay_out(&place, generation)?;
             let root = Root::new(Scope::User, "by itself", FsSource::open(&place)?);
             let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         }
         fs::create_dir_all(home.join("app"))?;
         fs::create_dir_all(home.join(".agents"))?;
-        fs::rename(waiting(&home, 0), current(&home))?;
+        fs::rename(standby(&home, 0), current(&home))?;
         let skills = Host::new(Environment::new(home.join("app")).home(&home))
             .discover()?
             .skills;
@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
 
     /// Runs all conversations while the skills are swapped.
     fn all(&self) -> Result<Counted, Box<dyn Error>> {
-        // What a handle holds after its first use and first swap does not belong to a conversation.
+        // What a handle allocates on first use and first swap does not belong to a conversation.
         self.use_once()?;
         self.swap_in(WARM)?;
         self.use_once()?;
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Swaps in one generation after the other, spread over the turns.
+    /// Swaps in the generations one by one, spread over the turns.
     fn swap(&self) -> Result<(), Box<dyn Error>> {
         let all = self.arguments.sessions * self.arguments.turns;
         let swaps = self.arguments.swaps;
@@ -229,8 +229,8 @@ impl<'a> Run<'a> {
 
     /// Replaces the current generation with the next one, and refreshes.
     fn swap_in(&self, generation: usize) -> Result<(), Box<dyn Error>> {
-        fs::rename(current(&self.home), waiting(&self.home, generation - 1))?;
-        fs::rename(waiting(&self.home, generation), current(&self.home))?;
+        fs::rename(current(&self.home), standby(&self.home, generation - 1))?;
+        fs::rename(standby(&self.home, generation), current(&self.home))?;
         if self.skills.refresh()?.is_empty() {
             return Err("a refresh saw no change".into());
         }
@@ -243,7 +243,7 @@ impl<'a> Run<'a> {
         (self.newest.load(Ordering::SeqCst) + 1).min(self.listings.len() - 1)
     }
 
-    /// Runs some conversations concurrently, with several turns of each before the next.
+    /// Runs some conversations concurrently, with several turns each before the next.
     fn converse(&self, first: usize, notes: &mut [Note]) -> (Vec<Session>, Told) {
         let mut told = Told::default();
         let begin = |_: &Note| {
@@ -294,7 +294,7 @@ struct Note {
 }
 
 impl Note {
-    /// Returns whether a turn matches one generation for the requested skills: the full instructions of each, once, and
+    /// Returns whether a turn matches one generation for the requested skills: each one's full instructions, once, and
     /// nothing else.
     fn agrees(&self, turn: &Turn, asked: &[usize], generation: usize) -> bool {
         let mut decided: Vec<&str> = turn
@@ -303,12 +303,12 @@ impl Note {
             .map(|decision| &*decision.id)
             .collect();
         decided.sort_unstable();
-        let mut there: Vec<String> = asked
+        let mut expected: Vec<String> = asked
             .iter()
-            .filter(|skill| is_there(**skill, generation))
+            .filter(|skill| has_skill(**skill, generation))
             .map(|skill| name(*skill))
             .collect();
-        there.sort_unstable();
+        expected.sort_unstable();
         let text = turn.text.as_deref().unwrap_or_default();
         let is_one = |decision: &skillfold::core::disclose::Decision| match &decision.outcome {
             SkillOutcome::Given(_, instructions, _) => {
@@ -322,7 +322,7 @@ impl Note {
             .decisions
             .iter()
             .filter(|decision| decision.outcome.tokens().is_some());
-        decided == there
+        decided == expected
             && turn.decisions.iter().all(is_one)
             && text.matches("End of generation").count() == given.count()
     }
@@ -364,7 +364,7 @@ impl Told {
     }
 }
 
-/// Returns the skills that one message of a conversation asks for: at most three, or none.
+/// Returns the skills that a conversation's message asks for: at most three, or none.
 fn asked(session: usize, turn: usize) -> Vec<usize> {
     let first = session.wrapping_mul(7).wrapping_add(turn);
     (0..(session + turn) % 4)
@@ -385,7 +385,7 @@ fn message(asked: &[usize]) -> String {
 }
 
 /// Returns whether a generation has a skill: the first is in even generations, the last in odd ones.
-fn is_there(skill: usize, generation: usize) -> bool {
+fn has_skill(skill: usize, generation: usize) -> bool {
     (generation % 2..generation % 2 + SKILLS).contains(&skill)
 }
 
@@ -417,13 +417,13 @@ fn current(home: &Path) -> PathBuf {
 }
 
 /// Where a generation is kept before and after it is current. Threads still reading it can continue.
-fn waiting(home: &Path, generation: usize) -> PathBuf {
+fn standby(home: &Path, generation: usize) -> PathBuf {
     home.join(format!("generations/{generation}"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
 fn lay_out(folder: &Path, generation: usize) -> std::io::Result<()> {
-    for skill in (0..ALL).filter(|skill| is_there(*skill, generation)) {
+    for skill in (0..ALL).filter(|skill| has_skill(*skill, generation)) {
         let folder = folder.join(name(skill));
         fs::create_dir_all(&folder)?;
         let head = format!(

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Count only every nth file
     #[arg(long, default_value_t = 1)]
     every: usize,
-    /// Count the description line instead of the whole file
+    /// Count the description line instead of the full file
     #[arg(long)]
     descriptions: bool,
     /// Fail if the mean error is above this

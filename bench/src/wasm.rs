@@ -1,4 +1,4 @@
-//! What a warm call of a WebAssembly tool costs more than the same function called natively.
+//! How much more a warm call to a WebAssembly tool costs than the same function called natively.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,10 +17,10 @@ use crate::measure::{median, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Calls of each, alternating
+    /// Number of calls of each kind, alternating
     #[arg(long, default_value_t = 20_001)]
     calls: usize,
-    /// Calls of each with a pause before, in which the runtime goes to sleep
+    /// Number of calls of each kind after a pause in which the runtime goes to sleep
     #[arg(long, default_value_t = 101)]
     pauses: usize,
     /// Fail if a call takes this many microseconds longer
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     at_most_us: Option<f64>,
 }
 
-/// The toolset of the examples.
+/// The examples' toolset.
 const COMPONENT: &[u8] = include_bytes!("../../examples/skills/hello-extended/toolsets/hello.wasm");
 
 /// Long enough for the runtime to go to sleep.
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
 }
 
-/// Returns the microseconds of a call.
+/// Returns a call's duration in microseconds.
 fn timed(toolset: &mut dyn Toolset, pause: Duration) -> Result<f64, Box<dyn Error>> {
     let arguments = json!({ "name": "Ada" });
     if !pause.is_zero() {
@@ -86,7 +86,7 @@ fn timed(toolset: &mut dyn Toolset, pause: Duration) -> Result<f64, Box<dyn Erro
     Ok(time)
 }
 
-/// Gives every file the tool of the component as a function of this program.
+/// Gives every file the component's tool as a native function.
 #[derive(Debug)]
 struct NativeLoader;
 

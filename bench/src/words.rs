@@ -11,10 +11,10 @@ use skillfold::core::search::Query;
 
 use crate::labelled::{LabelledSkill, lines};
 
-/// Words that fewer than one of 2 to the power of this many skills have are left out.
+/// Words are left out if fewer than one in 2 to the power of this many skills have them.
 const MAX_RARITY: f64 = 6.0;
 
-/// Skills with at least this many characters beyond U+2E7F are counted apart too: few of all skills have any of them.
+/// Skills with at least this many characters beyond U+2E7F are also counted separately: few skills have any.
 const MIN_CJK_CHARACTERS: usize = 50;
 
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
-    /// Write the table into this file
+    /// Write the table to this file
     #[arg(long)]
     write: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! Small libraries drawn from the labelled skills, with the requests that are run against each.
+//! Small libraries drawn from the labelled skills, with the requests run against each.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::labelled::{Labelled, LabelledSkill, Request, lines, value};
 use crate::search::half::{Half, Split};
 
-/// Everything that draws are made from.
+/// The data that draws are made from.
 pub(crate) struct Data {
     pub(crate) labelled: Labelled,
-    /// The requests of the half.
+    /// The half's requests.
     requests: Vec<usize>,
     negatives: Vec<usize>,
-    /// Prompts that people typed to coding agents, of the half.
+    /// The half's prompts, as people typed them to coding agents.
     pub(crate) everyday: Vec<String>,
-    /// The repository and the first word of the name of each labelled skill.
+    /// Each labelled skill's repository and the first word of its name.
     families: HashMap<String, (String, String)>,
 }
 
@@ -24,9 +24,9 @@ pub(crate) struct Draw<'d> {
     pub(crate) skills: Vec<&'d LabelledSkill>,
     /// Requests whose skill is in the library.
     pub(crate) present: Vec<&'d Request>,
-    /// Requests whose skill is not, as many.
+    /// The same number of requests whose skill is not.
     pub(crate) absent: Vec<&'d Request>,
-    /// Requests that must not start a skill of the library.
+    /// Requests that must not start one of the library's skills.
     pub(crate) must_not: Vec<&'d Request>,
     pub(crate) everyday: Vec<&'d str>,
 }
@@ -78,8 +78,8 @@ impl Data {
         })
     }
 
-    /// Returns whether a skill is of the same repository or has the same first word in its name as one that a request
-    /// needs: such skills often serve the request too.
+    /// Returns whether a skill shares the repository or the first word of its name with one that a request needs: such
+    /// skills often serve the request too.
     pub(crate) fn is_sibling(&self, request: &Request, id: &str) -> bool {
         let Some((repository, word)) = self.families.get(id) else {
             return false;
@@ -89,7 +89,7 @@ impl Data {
         wanted.any(|other| other.0 == *repository || other.1 == *word)
     }
 
-    /// Returns the library of all labelled skills, or of the first `size` of the pool of 10,000.
+    /// Returns a library of all of `skills`, with every request, every negative one, and `prompts` prompts.
     pub(crate) fn whole<'d>(&'d self, skills: &'d [LabelledSkill], prompts: usize) -> Draw<'d> {
         let mut draw = self.draw(0, 0, prompts);
         draw.skills = skills.iter().collect();
@@ -105,7 +105,7 @@ impl Data {
         draw
     }
 
-    /// Draws a library of `size` skills, and `prompts` prompts. The same seed draws the same.
+    /// Draws a library of `size` skills, and `prompts` prompts. The same seed gives the same draw.
     pub(crate) fn draw(&self, seed: u64, size: usize, prompts: usize) -> Draw<'_> {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let skills = random.sample(&self.labelled.skills, size);
@@ -147,7 +147,7 @@ impl Random {
         self.0
     }
 
-    /// Returns some of the values, each at most once.
+    /// Returns `count` of the values, each at most once.
     fn sample<'a, T>(&mut self, values: &'a [T], count: usize) -> Vec<&'a T> {
         let mut places: Vec<usize> = (0..values.len()).collect();
         let count = count.min(places.len());

@@ -1,4 +1,4 @@
-//! Writes the training data of the activation.
+//! Writes the activation's training data.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,14 +12,14 @@ use skillfold::core::search::{SearchCoverage, SearchIndex};
 use crate::activation::draw::{Data, Draw};
 use crate::labelled::{Request, Triggers, installed, pool_id};
 
-/// Skills that are written of each request.
+/// Skills written per request.
 const SKILLS: usize = 3;
 
-/// Prompts that are run against each library.
+/// Prompts run against each library.
 const PROMPTS: usize = 60;
 
-/// Writes the first skills of each request, whether they are right, and their features, one JSON line per request, after a
-/// line with the names of the features.
+/// Writes each request's first skills, whether they are right, and their features, one JSON line per request, after a
+/// line with the feature names.
 pub(crate) fn dump(
     file: &Path,
     data: &Data,

@@ -1,4 +1,4 @@
-//! How often a hook gives or names the right skill, and how often it speaks though nothing is needed.
+//! How often a hook gives or names the right skill, and how often it responds when nothing is needed.
 
 mod draw;
 mod dump;
@@ -19,7 +19,7 @@ use crate::labelled::{LabelledSkill, Triggers, installed, lines, pool_id};
 use crate::measure::rounded;
 use crate::search::half::Half;
 
-/// Prompts that are run against each drawn library.
+/// Prompts run against each drawn library.
 const PROMPTS: usize = 100;
 
 /// The number of labelled skills; larger libraries are the pool of 10,000.
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
-    /// Number of skills in a library: up to 658 are drawn, 659 are all labelled ones, 10000 the large pool
+    /// Number of skills in a library: up to 658 are drawn, 659 are all labelled ones, 10000 is the large pool
     #[arg(long, default_value = "60")]
     pool: Vec<usize>,
     /// Source repositories whose requests and prompts to run
@@ -39,22 +39,22 @@ pub(crate) struct Arguments {
     /// Number of libraries to draw
     #[arg(long, default_value = "100")]
     draws: u64,
-    /// Confidence from which instructions are given and from which a skill is named, in percent, instead of the settings
+    /// Minimum confidence to give instructions and to name a skill, in percent, instead of the settings
     #[arg(long, value_names = ["GIVE", "NAME"], num_args = 2)]
     thresholds: Vec<u8>,
-    /// The client whose hook is called; what it keeps decides which instructions fit
+    /// Client whose hook is called; how much it keeps decides which instructions fit
     #[arg(long, default_value = "vscode")]
     client: HookClient,
-    /// Print everyday prompts that are spoken to, by their number
+    /// Print the everyday prompts that get a response, by number
     #[arg(long)]
     spoken: bool,
-    /// Only write the first skills of each request with their features into a file
+    /// Only write each request's first skills with their features to a file
     #[arg(long)]
     dump: Option<PathBuf>,
-    /// Fail if fewer of the labelled requests, in percent, get the right skill given or named
+    /// Fail if the right skill is given or named for fewer of the labelled requests, in percent
     #[arg(long, value_name = "PERCENT")]
     at_least: Option<f64>,
-    /// Fail if more of the everyday prompts, in percent, are spoken to
+    /// Fail if more of the everyday prompts get a response, in percent
     #[arg(long, value_name = "PERCENT")]
     spoken_at_most: Option<f64>,
 }
@@ -123,7 +123,7 @@ fn measure(
     Ok(figures)
 }
 
-/// A count of those that something holds for.
+/// How many of a total something holds for.
 #[derive(Clone, Copy, Default)]
 struct Count {
     yes: u32,
@@ -150,19 +150,19 @@ struct Figures {
     /// Labelled requests whose right skill is given, or else named.
     given: Count,
     named: Count,
-    /// The right skill leads.
+    /// The right skill comes first.
     first: Count,
-    /// Instructions of another skill are given.
+    /// Another skill's instructions are given.
     wrong_given: Count,
     /// The forbidden skill is given or named, if it is in the library.
     must_not: Count,
-    /// The right skill is not in the library, and something is said; the same without skills of the same family.
+    /// The right skill is not in the library, but there is a response; the same without skills from the same family.
     absent_spoken: Count,
     absent_strangers: Count,
     everyday_spoken: Count,
     everyday_given: Count,
     everyday_tokens: u64,
-    /// Tokens of prompts that get no instructions.
+    /// Tokens added to prompts that get no instructions.
     line_tokens: u64,
 }
 
@@ -258,7 +258,7 @@ struct Library {
     names: HashMap<String, String>,
 }
 
-/// What a hook tells a model: the ids of skills in the pool.
+/// What a hook tells a model: skill ids in the pool.
 #[derive(Default)]
 struct Told {
     given: Vec<String>,
@@ -299,7 +299,7 @@ impl Library {
         self.names.get(id).map_or("", String::as_str)
     }
 
-    /// Returns what the first turn of a conversation tells.
+    /// Returns what the first turn of a conversation tells the model.
     fn tell(&self, text: &str) -> Told {
         let policy = self.policy.clone();
         let mut session = self.skills.session(policy, ContextLifetime::History);

@@ -1,5 +1,5 @@
-//! The minimal server with the SDK: a tool that answers a constant. The constant is `ok`, or as long as our answer for
-//! each tool.
+//! A minimal server built with the SDK, whose tool returns a constant: `ok`, or one as long as our response for each
+//! tool.
 
 use std::error::Error;
 use std::io::Write;
@@ -20,14 +20,14 @@ use tokio::net::TcpListener;
 
 use super::process::LISTENING;
 
-/// The answer.
+/// The response.
 #[derive(Clone)]
 struct Bare(Arc<[(String, CallToolResult)]>);
 
-/// Bytes per line of a long answer. Our answers have lines too, and each line break is escaped.
+/// Bytes per line of a long response. Our responses have lines too, and each line break is escaped.
 const LINE: usize = 80;
 
-/// Returns an answer of about `bytes` bytes of text, as ours are.
+/// Returns a response with about `bytes` bytes of text, like ours.
 fn long(bytes: usize) -> CallToolResult {
     let line = format!("{}\n", "x".repeat(LINE - 2));
     CallToolResult::success(vec![ContentBlock::text(line.repeat(bytes.div_ceil(LINE)))])
@@ -52,8 +52,7 @@ impl ServerHandler for Bare {
     }
 }
 
-/// Serves until the process is killed, and prints the address. A tool given as `name=bytes` answers with that many
-/// bytes.
+/// Serves until the process is killed, and prints the address. A tool given as `name=bytes` returns that many bytes.
 pub(crate) fn serve(sizes: &[String]) -> Result<(), Box<dyn Error>> {
     let mut answers = Vec::new();
     for size in sizes {

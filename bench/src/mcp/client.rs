@@ -1,4 +1,4 @@
-//! A minimal client: one connection, requests written by hand, complete answers read.
+//! A minimal client: one connection, hand-written requests, complete responses.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use super::process::Process;
 use super::question::{Question, body};
 
-/// The protocol variant of a client.
+/// A client's protocol variant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lifecycle {
     /// With a handshake and a session: 2025-11-25.
@@ -81,7 +81,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends a request and waits for the complete answer; anything but a result is an error.
+    /// Sends a request and waits for the complete response; anything but a result is an error.
     pub(crate) async fn ask(&mut self, question: &Question) -> Result<(), Box<dyn Error>> {
         self.next += 1;
         let more = match self.lifecycle {
@@ -100,7 +100,7 @@ impl Client {
         Err(String::from_utf8_lossy(&self.buffer).into_owned().into())
     }
 
-    /// Sends a message and reads the answer, head and body, into the buffer.
+    /// Sends a message and reads the response, head and body, into the buffer.
     async fn send(&mut self, more: &str, body: &str) -> Result<(), Box<dyn Error>> {
         let (headers, length) = (&self.headers, body.len());
         let request = format!("{headers}{more}Content-Length: {length}\r\n\r\n{body}");
@@ -116,7 +116,7 @@ impl Client {
             }
             if head
                 .as_ref()
-                .is_some_and(|head| head.is_whole(&self.buffer))
+                .is_some_and(|head| head.is_complete(&self.buffer))
             {
                 return Ok(());
             }
@@ -124,7 +124,7 @@ impl Client {
     }
 }
 
-/// The head of an answer.
+/// A response head.
 struct Head {
     end: usize,
     /// The body's length; without one, the body is chunked.
@@ -150,7 +150,7 @@ impl Head {
         }))
     }
 
-    fn is_whole(&self, buffer: &[u8]) -> bool {
+    fn is_complete(&self, buffer: &[u8]) -> bool {
         match self.length {
             Some(length) => buffer.len() >= self.end + length,
             None => buffer.ends_with(b"0\r\n\r\n"),

@@ -1,7 +1,7 @@
-//! The HTTP server on the loopback under many clients. First, each sends one request per second regardless of earlier
-//! ones (an open loop; latency counts from when a request should have been sent). Then fifty send as fast as they can
-//! (a closed loop), once questions that repeat and once new ones. For comparison: the new ones in process, and a bare
-//! server of the same SDK whose constants are as long as our answers.
+//! The HTTP server on the loopback interface under many clients. First, each sends one request per second regardless of
+//! earlier ones (an open loop; latency counts from when a request should have been sent). Then fifty send as fast as
+//! they can (a closed loop), once repeated questions and once new ones. For comparison: the new ones in process, and a
+//! bare server with the same SDK whose constants are as long as our responses.
 
 mod process;
 mod question;
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Number of served skills
     #[arg(long, default_value_t = 500)]
     skills: usize,
-    /// Server command; the one beside this program if not given
+    /// Server command; by default the one beside this program
     #[arg(long, value_name = "PATH")]
     skillfold: Option<PathBuf>,
     /// Fail below this share of the bare server's requests per second
@@ -46,16 +46,16 @@ pub(crate) struct Arguments {
     /// Run as the bare server
     #[arg(long, hide = true)]
     bare: bool,
-    /// Answer size of a tool of the bare server, as `name=bytes`
+    /// Response size of one of the bare server's tools, as `name=bytes`
     #[arg(long, hide = true)]
     size: Vec<String>,
 }
 
-/// Clients of the closed loop.
+/// Number of clients in the closed loop.
 const CLOSED: usize = 50;
 /// Closed loops of each kind, alternating.
 const ROUNDS: u32 = 5;
-/// New questions that are asked in process.
+/// Number of new questions asked in process.
 const NEW_QUESTIONS: usize = 5_000;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             (&ours, Mix::New),
         ];
         for (at, (server, mix)) in loops.into_iter().enumerate() {
-            // No round repeats the new questions of another.
+            // No round repeats another's new questions.
             first += 1_000_000;
             let asked = closed_loop(server, arguments.skills, slice, mix, first);
             let closed = runtime.block_on(asked)?;
@@ -134,9 +134,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
 
 /// Result of the calls without the protocol.
 struct Alone {
-    /// CPU time of a new question, in microseconds.
+    /// CPU time per new question, in microseconds.
     new_us: f64,
-    /// The mean answer size of each tool, as `name=bytes`.
+    /// Each tool's mean response size, as `name=bytes`.
     sizes: Vec<String>,
 }
 
@@ -198,7 +198,7 @@ struct Open {
 
 async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<dyn Error>> {
     let mut clients = Vec::new();
-    // What the server holds after its first use does not belong to a session.
+    // What the server allocates on first use does not belong to a session.
     let mut first = Client::connect(server, Lifecycle::Session).await?;
     for number in 0..200 {
         first
@@ -217,7 +217,7 @@ async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<
     let bytes_per_session = server.memory()?.saturating_sub(before) / sessions;
     while clients.len() < arguments.clients {
         let mut client = Client::connect(server, Lifecycle::Request).await?;
-        // The server keeps few connections that have asked nothing.
+        // The server keeps few connections that have sent no request.
         client
             .ask(&Question::nth(0, arguments.skills, Mix::Repeated))
             .await?;
@@ -269,7 +269,7 @@ async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<
     })
 }
 
-/// Returns the CPU seconds of this process.
+/// Returns this process's CPU seconds.
 fn cpu() -> f64 {
     crate::measure::cpu_time().as_secs_f64()
 }
@@ -277,7 +277,7 @@ fn cpu() -> f64 {
 /// Result of a closed loop.
 struct Closed {
     rate: f64,
-    /// CPU time of the server per request, in microseconds.
+    /// The server's CPU time per request, in microseconds.
     cpu_us: f64,
     errors: usize,
 }

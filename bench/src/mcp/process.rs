@@ -42,7 +42,7 @@ impl Process {
         Self::start(command.stdin(Stdio::null()).stderr(Stdio::piped()))
     }
 
-    /// Starts this program as the bare server, with answers of these sizes.
+    /// Starts this program as the bare server, with responses of these sizes.
     pub(crate) fn bare(sizes: &[String]) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["mcp", "--bare"]);
@@ -77,7 +77,7 @@ impl Process {
         Ok(f64::from(ticks?.iter().sum::<u32>()) / 100.0)
     }
 
-    /// Returns the bytes of its private memory.
+    /// Returns its private memory in bytes.
     pub(crate) fn memory(&self) -> Result<u64, Box<dyn Error>> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let held = status
@@ -90,7 +90,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have exited already.
+        // It may already have exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

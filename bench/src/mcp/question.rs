@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-/// Number of different questions that repeat.
+/// Number of different repeated questions.
 const QUESTIONS: f64 = 5_000.0;
 
 /// A tool call.
@@ -16,17 +16,17 @@ pub(crate) struct Question {
 /// Which questions are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mix {
-    /// Of ten, nine repeat and one is new.
+    /// Nine out of ten repeat, one is new.
     All,
-    /// Only those that repeat.
+    /// Only repeated ones.
     Repeated,
     /// Only new ones.
     New,
 }
 
 impl Question {
-    /// Returns the nth question of a mix. Those that repeat follow Zipf's law: the first is asked twice as often as the
-    /// second. Of ten, one lists, three search, four load and two read. A new one searches.
+    /// Returns the nth question in a mix. Repeated ones follow Zipf's law: the first is asked twice as often as the
+    /// second. Out of ten, one lists, three search, four load and two read. A new one searches.
     pub(crate) fn nth(number: usize, skills: usize, mix: Mix) -> Self {
         let random = random(number);
         let is_new = mix == Mix::New || (mix == Mix::All && random < 0.1);
@@ -70,7 +70,7 @@ fn random(number: usize) -> f64 {
     part
 }
 
-/// Returns the message of a call.
+/// Returns a call's message.
 pub(crate) fn body(id: u64, question: &Question, meta: &Value) -> String {
     let params = json!({ "name": question.tool, "arguments": question.arguments, "_meta": meta });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()

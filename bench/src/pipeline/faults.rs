@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::allocator::{held_by, peak};
 use crate::measure::{measure, rounded};
 
-/// Maximum CPU time of one step of one skill.
+/// Maximum CPU time per step of a skill.
 const STEP_MS: f64 = 2_000.0;
-/// Maximum bytes that one step of one skill may hold.
+/// Maximum bytes held per step of a skill.
 const STEP_BYTES: isize = 256 << 20;
-/// Maximum faults of each check that are printed.
+/// Maximum number of faults printed per check.
 const SHOWN: usize = 20;
 /// Number of slowest skills to report.
 const SLOWEST: usize = 10;
@@ -23,11 +23,11 @@ const SLOWEST: usize = 10;
 pub(super) enum Check {
     /// A step does not panic.
     NoPanic,
-    /// A view is valid against its schema.
+    /// A view validates against its schema.
     Schema,
-    /// Two handles give the same answer.
+    /// Two handles return the same.
     SameTwice,
-    /// A text is within its budget.
+    /// Text is within its budget.
     Budget,
     /// Terminal output contains no control or invisible characters.
     Terminal,
@@ -65,7 +65,7 @@ impl Check {
     }
 }
 
-/// One skill, or one root as a whole, in one step.
+/// One skill, or an entire root, in one step.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) root: usize,
@@ -79,7 +79,7 @@ impl Place<'_> {
     }
 }
 
-/// The cost of a skill over all steps.
+/// A skill's cost over all steps.
 #[derive(Clone, Debug)]
 struct Took {
     root: usize,
@@ -91,7 +91,7 @@ struct Took {
 /// All counters.
 #[derive(Default)]
 pub(super) struct Faults {
-    made: BTreeMap<Check, u64>,
+    checked: BTreeMap<Check, u64>,
     found: BTreeMap<Check, Vec<String>>,
     steps: BTreeMap<&'static str, (u64, f64)>,
     slowest: Vec<Took>,
@@ -100,11 +100,11 @@ pub(super) struct Faults {
 }
 
 thread_local! {
-    /// Message and location of the last panic.
+    /// The last panic's message and location.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Suppresses panic messages; they are recorded instead.
+/// Suppresses panic messages and records them instead.
 pub(super) fn listen() {
     std::panic::set_hook(Box::new(|panic| {
         let said = panic.to_string().replace('\n', " ");
@@ -113,16 +113,16 @@ pub(super) fn listen() {
 }
 
 impl Faults {
-    /// Records a check; what it found is a fault.
+    /// Records a check; an `Err` is a fault.
     pub(super) fn check(&mut self, check: Check, place: Place<'_>, found: Result<(), String>) {
-        *self.made.entry(check).or_default() += 1;
+        *self.checked.entry(check).or_default() += 1;
         if let Err(what) = found {
             let fault = format!("{}: {what}", place.shown());
             self.found.entry(check).or_default().push(fault);
         }
     }
 
-    /// Runs a step and counts its cost. Returns `None` if it panics.
+    /// Runs a step and adds up its cost. Returns `None` if it panics.
     pub(super) fn attempt<T>(&mut self, place: Place<'_>, step: impl FnOnce() -> T) -> Option<T> {
         let ((result, held), sample) =
             measure(|| held_by(|| catch_unwind(AssertUnwindSafe(step)).ok()));
@@ -168,7 +168,7 @@ impl Faults {
         );
     }
 
-    /// Starts counting the cost of a skill.
+    /// Starts adding up a skill's cost.
     pub(super) fn begin(&mut self, root: usize, skill: &str) {
         self.now = Some(Took {
             root,
@@ -206,10 +206,10 @@ impl Faults {
     pub(super) fn summary(&self) -> Value {
         let counts = Check::ALL.map(|check| {
             let found = self.found.get(&check).map_or(0, Vec::len);
-            let made = self.made.get(&check).copied().unwrap_or_default();
+            let checked = self.checked.get(&check).copied().unwrap_or_default();
             (
                 check.as_str().to_owned(),
-                json!({ "made": made, "faults": found }),
+                json!({ "made": checked, "faults": found }),
             )
         });
         let steps = self.steps.iter().map(|(step, (times, cpu_ms))| {

@@ -1,6 +1,6 @@
-//! Takes every real skill of a corpus through everything that the engine does, among 60, 3,000 and all skills: listing,
-//! checking, fixing, matching requests cut from its own text, rendering, loading over the server's tools, printing. Two
-//! independent handles do each step, and their answers are compared byte by byte.
+//! Takes every real skill in a corpus through everything the engine does, among 60, 3,000 and all skills: listing,
+//! checking, fixing, matching requests cut from its own text, rendering, loading through the server's tools, printing.
+//! Two independent handles do each step, and their results are compared byte by byte.
 
 mod faults;
 mod requests;
@@ -34,13 +34,13 @@ pub(crate) struct Arguments {
     /// Folder of labelled requests
     #[arg(long)]
     data: Option<PathBuf>,
-    /// Requests to cut from each skill; more if it has characters that no request had so far
+    /// Requests to cut from each skill; more if it has characters that no earlier request had
     #[arg(long, default_value_t = 1)]
     requests: usize,
     /// Seed for the positions where requests are cut
     #[arg(long, default_value_t = 15)]
     seed: u64,
-    /// The command; the one beside this program if not given
+    /// The command; by default the one beside this program
     #[arg(long, value_name = "PATH")]
     skillfold: Option<PathBuf>,
 }

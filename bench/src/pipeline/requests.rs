@@ -1,14 +1,14 @@
-//! Requests cut from the text of skills at random positions.
+//! Requests cut from skills' text at random positions.
 
 use std::collections::HashSet;
 
-/// Maximum characters of a request.
+/// Maximum length of a request in characters.
 const LENGTH: usize = 160;
 
 /// Cuts requests; the same seed gives the same requests.
 pub(super) struct Cutter {
     state: u64,
-    /// The characters that some request already contains.
+    /// The characters already used in a request.
     asked: HashSet<char>,
 }
 
@@ -25,8 +25,8 @@ impl Cutter {
         self.asked.len()
     }
 
-    /// Returns `count` requests from random positions of a text, and more until each of its characters was in some
-    /// request of this or an earlier text.
+    /// Returns `count` requests from random positions in a text, and more until each of its characters was in some
+    /// request from this or an earlier text.
     pub(super) fn requests(&mut self, text: &str, count: usize) -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
         let mut requests = Vec::new();

@@ -25,13 +25,13 @@ use crate::allocator::held_by;
 use crate::corpus;
 use crate::layout::install;
 
-/// Maximum bytes per skill that a snapshot may hold.
+/// Maximum bytes that a snapshot may hold per skill.
 const SKILL_BYTES: usize = 8 * 1024;
 /// The same with the search index, after the first search.
 const INDEX_BYTES: usize = 64 * 1024;
 /// Number of skills to request from a search.
 const FOUND: usize = 10;
-/// Skills of a root whose instructions and files are printed on a terminal, one by one.
+/// Number of skills per root whose instructions and files are printed on a terminal, one by one.
 const SHOWN: usize = 60;
 /// Budgets for listings and instructions to try.
 const BUDGETS: [Budget; 3] = [
@@ -40,7 +40,7 @@ const BUDGETS: [Budget; 3] = [
     Budget::tokens(300),
 ];
 
-/// A root and two independent handles on it.
+/// A root and two independent handles to it.
 pub(super) struct Root {
     size: usize,
     home: TempDir,
@@ -54,7 +54,7 @@ struct World {
     session: RefCell<Session>,
 }
 
-/// The answer of a step: what is compared, and what is wrong with it.
+/// The result of a step: what is compared, and what is wrong with it.
 struct Answer {
     text: String,
     wrong: Vec<(Check, Result<(), String>)>,
@@ -76,7 +76,7 @@ impl Answer {
         self
     }
 
-    /// Adds a text with a budget.
+    /// Adds text with a budget.
     fn within(mut self, policy: &Policy, budget: Budget, text: &str) -> Self {
         let taken = budget.measure(text, &*policy.counter);
         let is_within = taken <= budget.limit;
@@ -117,7 +117,7 @@ impl Root {
         })
     }
 
-    /// Runs all steps, and returns how many requests were cut.
+    /// Runs all steps, and returns the number of requests cut.
     pub(super) fn run(
         &self,
         schema: &Schema,
@@ -186,19 +186,19 @@ impl Root {
         }
     }
 
-    /// Runs a step with both handles. Anything wrong with the first answer is a fault, and so is a different second
-    /// answer.
+    /// Runs a step with both handles. Anything wrong with the first result is a fault, and so is a different second
+    /// one.
     fn both(
         &self,
         worlds: &[World; 2],
         step: &'static str,
         skill: &str,
         faults: &mut Faults,
-        act: impl Fn(&World) -> Answer,
+        run_step: impl Fn(&World) -> Answer,
     ) {
         let place = self.place(step, skill);
-        let first = faults.attempt(place, || act(&worlds[0]));
-        let second = faults.attempt(place, || act(&worlds[1]));
+        let first = faults.attempt(place, || run_step(&worlds[0]));
+        let second = faults.attempt(place, || run_step(&worlds[1]));
         let (Some(first), Some(second)) = (first, second) else {
             return;
         };
@@ -214,7 +214,7 @@ impl Root {
         );
     }
 
-    /// Lists all skills, in every style and budget too.
+    /// Lists all skills, also in every style and budget.
     fn listed(&self, worlds: &[World; 2], schema: &Schema, faults: &mut Faults) {
         self.both(worlds, "list", "all", faults, |world| {
             let catalog = world.skills.catalog();
@@ -312,7 +312,7 @@ impl Root {
         faults.check(Check::Fixed, place, found.ok_or_else(wrong));
     }
 
-    /// Fixes the files of a small root, which are copies of the corpus, and checks that a second run changes nothing.
+    /// Fixes the files in a small root, which are copies from the corpus, and checks that a second run changes nothing.
     fn corrected_on_disk(&self, faults: &mut Faults) -> Result<(), Box<dyn Error>> {
         if self.size > SHOWN {
             return Ok(());
@@ -417,10 +417,11 @@ impl Root {
                 .session
                 .borrow_mut()
                 .call(tool, &arguments.to_string());
-            let mut made = Answer::new().text(&answer.text());
-            made.wrong
+            let mut result = Answer::new().text(&answer.text());
+            result
+                .wrong
                 .push((Check::Schema, schema.answer(tool, &answer)));
-            made
+            result
         });
     }
 

@@ -1,4 +1,4 @@
-//! The JSON schema that every answer is validated against.
+//! The JSON schema for every response.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use skillfold::ToolAnswer;
 
 const SCHEMA: &str = include_str!("../../../docs/schema/view-v2.json");
 
-/// The schema of whole answers, and of the parts that tools return.
+/// The schema of full responses, and of the parts that tools return.
 pub(super) struct Schema {
     view: Validator,
     instructions: Validator,
@@ -34,7 +34,7 @@ impl Schema {
         valid(&self.view, &parsed(json)?)
     }
 
-    /// Returns what is wrong with the answer of a tool that loads a skill or reads a file.
+    /// Returns what is wrong with the response of a tool that loads a skill or reads a file.
     pub(super) fn answer(&self, tool: &str, answer: &ToolAnswer) -> Result<(), String> {
         if answer.is_error() {
             return Ok(());

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use skillfold::core::diagnostic::visible;
 
-/// The command, on some root.
+/// The command, for some root.
 pub(super) struct Terminal {
     program: PathBuf,
     root: PathBuf,
@@ -65,7 +65,7 @@ impl Terminal {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
-        // 101 is a panic; other codes say that problems were found or something was refused.
+        // 101 is a panic; other codes mean that problems were found or something was refused.
         if output.status.code().is_none_or(|code| code == 101) {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{}: {}", output.status, visible(said.trim_end())));
@@ -74,7 +74,7 @@ impl Terminal {
     }
 }
 
-/// Returns the first control or invisible character.
+/// Fails at the first control or invisible character.
 fn harmless(bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     for line in text.split('\n') {

@@ -72,7 +72,7 @@ impl Bare {
         self.reader.searcher().search(&query, &best)
     }
 
-    /// Returns the bytes on disk.
+    /// Returns the index's size on disk in bytes.
     #[expect(clippy::disallowed_methods, reason = "the folder is the bench's own")]
     pub(crate) fn bytes(&self) -> Result<u64, Box<dyn Error>> {
         let sizes = fs::read_dir(&self.folder)?.map(|entry| Ok(entry?.metadata()?.len()));

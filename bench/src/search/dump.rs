@@ -1,4 +1,4 @@
-//! Writes the training data of the ranker.
+//! Writes the ranker's training data.
 
 use std::error::Error;
 use std::fs::File;
@@ -12,8 +12,8 @@ use crate::labelled::Request;
 use crate::search::engine::Indexed;
 use crate::search::pool::{Copies, Pool};
 
-/// Writes the candidates of each request, whether they are right, and their features, one JSON line per request, after
-/// a line with the names of the features.
+/// Writes each request's candidates, whether they are right, and their features, one JSON line per request, after a
+/// line with the feature names.
 pub(crate) fn dump(
     file: &Path,
     pool: &Pool,
@@ -29,8 +29,8 @@ pub(crate) fn dump(
     Ok(requests.len())
 }
 
-/// Writes the same for parts of this pool of `size` skills each. Each request is run against the part that has the
-/// skill it needs, and against the next part, which does not: a user has only a few of all skills.
+/// Writes the same for parts of this pool with `size` skills each. Each request is run against the part with the skill
+/// it needs, and against the next part, which does not have it: a user has only a few of all skills.
 pub(crate) fn dump_parts(
     file: &Path,
     pool: &Pool,
@@ -63,7 +63,7 @@ fn begun(file: &Path) -> Result<BufWriter<File>, Box<dyn Error>> {
     Ok(out)
 }
 
-/// Returns the candidates for a request, whether they are right, and their features.
+/// Returns a request's candidates, whether they are right, and their features.
 fn line(indexed: &Indexed, pool: &Pool, copies: &Copies, request: &Request) -> Value {
     let ids = request.skills.iter();
     let wanted: Vec<usize> = ids

@@ -11,10 +11,10 @@ use crate::labelled::{Triggers, installed, pool_id};
 use crate::search::method::{Hit, Method};
 use crate::search::pool::Pool;
 
-/// Skills in an index of the engine.
+/// Skills in one of the engine's indexes.
 pub(crate) struct Indexed {
     pub(crate) index: SearchIndex,
-    /// The positions of the skills, by their ids in the pool.
+    /// The skills' positions, by their ids in the pool.
     places: HashMap<String, usize>,
 }
 
@@ -29,12 +29,12 @@ impl Indexed {
         pool: &Pool,
         model: Arc<dyn Embedder>,
     ) -> Result<Self, Box<dyn Error>> {
-        let made = Self::by(pool, |catalog, covers| {
+        let indexed = Self::by(pool, |catalog, covers| {
             SearchIndex::with_embedder(catalog, covers, model)
         })?;
-        match made.index.embedding_error() {
+        match indexed.index.embedding_error() {
             Some(problem) => Err(problem.with_cause().into()),
-            None => Ok(made),
+            None => Ok(indexed),
         }
     }
 
@@ -61,7 +61,7 @@ impl Indexed {
     }
 }
 
-/// What ships.
+/// The search that ships.
 pub(crate) struct Whole(pub(crate) Indexed);
 
 pub(crate) fn default(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {

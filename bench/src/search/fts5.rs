@@ -1,4 +1,4 @@
-//! The obvious baseline: the full text search of `SQLite`.
+//! The obvious baseline: `SQLite` full-text search.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::search::method::{Hit, Method};
 use crate::search::pool::Pool;
 
-/// Maximum words of a request to search for.
+/// Maximum number of words to search for per request.
 const WORDS: usize = 40;
 
 /// Stop words.
@@ -78,7 +78,7 @@ impl Method for Fts5 {
     }
 }
 
-/// Returns the first words of a request, each once: at least two characters long, without stop words.
+/// Returns a request's first distinct words: at least two characters long, without stop words.
 fn words(request: &str) -> Vec<String> {
     let request = request.to_lowercase();
     let is_part = |character: char| character.is_alphanumeric() || character == '_';

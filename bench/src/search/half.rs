@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::labelled::{Request, value};
 
-/// A part of the requests, by their source repository.
+/// A part of the requests, by source repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Half {
     /// What may be looked at while developing a method
@@ -30,17 +30,16 @@ impl Half {
     }
 }
 
-/// Which repository is in which half.
+/// Which half each repository is in.
 pub(crate) struct Split(HashMap<String, Half>);
 
 impl Split {
     /// Reads `split.json`, and splits its tune half again.
     ///
-    /// A repository of tune is in `fit` if bit 6 of the FNV-1a hash of its name is 0, else in `confirm`. Of the
-    /// requests in English that do not contain the name, `fit` has 579 (trigger 110, task 256, route 213) from 10
-    /// repositories and `confirm` 428 (132, 296, 0) from 11; of the negative requests 203 and 194. Of the first 40
-    /// bits, this one splits triggers and tasks most evenly; nearly all of route is from one repository, so only one
-    /// part can have it.
+    /// A repository in tune is in `fit` if bit 6 of its name's FNV-1a hash is 0, else in `confirm`. Of the requests in
+    /// English that do not contain the name, `fit` has 579 (trigger 110, task 256, route 213) from 10 repositories and
+    /// `confirm` 428 (132, 296, 0) from 11; of the negative requests 203 and 194. Of the first 40 bits, this one splits
+    /// triggers and tasks most evenly; nearly all of route is from one repository, so only one part can have it.
     pub(crate) fn read(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let split = value(&folder.join("split.json"))?;
         let repositories = split["repos"].as_object().into_iter().flatten();

@@ -7,7 +7,7 @@ pub(crate) trait Method {
     /// Returns at most `count` skills, best first.
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>>;
 
-    /// Returns the bytes of the index, if this program's allocator does not count them.
+    /// Returns the index's size in bytes, if this program's allocator does not count it.
     fn index_bytes(&self) -> Option<u64> {
         None
     }

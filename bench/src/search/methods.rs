@@ -21,7 +21,7 @@ type Open = fn(Option<&Path>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
 #[derive(Debug)]
 enum Make {
     Plain(fn(&Pool) -> Made),
-    /// With a model that is already open.
+    /// With an open model.
     Meaning(Open, fn(&Pool, Arc<dyn Embedder>) -> Made),
 }
 
@@ -123,7 +123,7 @@ impl Built {
         self.method.search(request, count)
     }
 
-    /// Returns the hits and the microseconds of CPU time, since a model may use several threads.
+    /// Returns the hits and the CPU time in microseconds, since a model may use several threads.
     pub(crate) fn timed(
         &self,
         request: &str,

@@ -6,14 +6,14 @@ use skillfold::tools::Fit;
 use crate::search::method::Hit;
 use crate::search::methods::Built;
 
-/// The ranking of one request.
+/// One request's ranking.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The ranks of the wanted skills that were found, from 1.
+    /// The ranks of the wanted skills found, from 1.
     ranks: Vec<usize>,
     /// Number of wanted skills.
     wanted: usize,
-    /// How well each of the first hits fits in the words of the tool `search_skills`, and whether it is wanted.
+    /// How well each of the first hits fits, in the terms of the tool `search_skills`, and whether it is wanted.
     answer: Vec<(Option<Fit>, bool)>,
     microseconds: f64,
 }
@@ -21,8 +21,8 @@ pub(crate) struct Asked {
 impl Asked {
     /// Evaluates a ranking. Each of `wanted` is a skill with its copies.
     ///
-    /// The first copy that is found counts as the skill; further ones are skipped, and what follows moves up a rank.
-    /// Copies of skills that are not wanted each take a rank.
+    /// The first copy found counts as the skill; further ones are skipped, and what follows moves up a rank. Copies of
+    /// unwanted skills each take a rank.
     pub(crate) fn new(hits: &[Hit], wanted: &[Vec<usize>], microseconds: f64) -> Self {
         let mut is_found = vec![false; wanted.len()];
         let (mut ranks, mut rank) = (Vec::new(), 0);
@@ -85,14 +85,14 @@ pub(crate) struct Figures {
     answers: Answers,
 }
 
-/// What the tool `search_skills` would answer.
+/// What the tool `search_skills` would return.
 #[derive(Debug, Default)]
 struct Answers {
-    /// The share of requests whose answer has a wanted skill, in percent.
+    /// The share of requests whose result has a wanted skill, in percent.
     right: f64,
-    /// Skills in an answer, on average.
+    /// Mean number of skills per result.
     skills: f64,
-    /// The share of wanted skills among strong, likely and possible ones, and among those that are left out.
+    /// The share of wanted skills among strong, likely and possible ones, and among those left out.
     precision: [f64; 4],
 }
 
@@ -136,10 +136,10 @@ impl Answers {
     }
 }
 
-/// Skills in an answer of the tool `search_skills`, at most.
+/// Maximum number of skills in a result of the tool `search_skills`.
 const ANSWER_SKILLS: usize = 5;
 
-/// The cutoffs of recall.
+/// The recall cutoffs.
 const CUTS: [usize; 4] = [1, 3, 5, 10];
 
 impl Figures {
@@ -171,7 +171,7 @@ impl Figures {
         }
     }
 
-    /// Returns the metrics and the cost of building the method.
+    /// Returns the metrics and the method's build cost.
     pub(crate) fn json(&self, built: &Built) -> Value {
         let [r1, r3, r5, r10] = self.recall.map(tenths);
         json!({
@@ -254,7 +254,7 @@ mod tests {
         // 5 is a copy of 4; 6 is the other wanted skill, and moves up to rank two.
         let copies = asked(&[5, 4, 6], &[&[4, 5], &[6]]);
         assert_eq!(copies.ranks, [1, 2]);
-        // Copies of a skill that is not wanted take their ranks.
+        // Copies of an unwanted skill take their ranks.
         let others = asked(&[8, 9, 4], &[&[4, 5]]);
         assert_eq!(others.ranks, [3]);
     }

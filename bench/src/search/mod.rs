@@ -1,4 +1,4 @@
-//! How often a search finds the labelled skill of a request, compared with FTS5 in the same run.
+//! How often a search finds a request's labelled skill, compared with FTS5 in the same run.
 
 mod bare;
 pub(crate) mod half;
@@ -59,25 +59,25 @@ pub(crate) struct Arguments {
     /// Source repositories whose requests to run
     #[arg(long, value_enum, default_value_t = Half::Test)]
     half: Half,
-    /// Leave out the bodies of the skills; the pool of 87643 has none
+    /// Leave out the skills' bodies; the pool of 87643 has none
     #[arg(long)]
     metadata: bool,
     /// Do not run FTS5 beside the method
     #[arg(long)]
     no_baseline: bool,
-    /// Do not run the requests of `MetaTool`
+    /// Do not run the `MetaTool` requests
     #[arg(long)]
     no_metatool: bool,
-    /// Only write the candidates of each headline request with their features into a file
+    /// Only write each headline request's candidates with their features to a file
     #[arg(long)]
     dump: Option<PathBuf>,
     /// With `--dump`: split the pool into parts of this many skills
     #[arg(long, value_name = "SKILLS", requires = "dump")]
     parts: Option<usize>,
-    /// Fail if R@1, R@10 or MRR of the headline is below these, in percent
+    /// Fail if the headline's R@1, R@10 or MRR is below these, in percent
     #[arg(long, value_delimiter = ',', value_name = "R1,R10,MRR")]
     at_least: Vec<f64>,
-    /// Only print how often the right and the wrong skill come first above thresholds of the score
+    /// Only print how often the right and the wrong skill come first above score thresholds
     #[arg(long)]
     negatives: bool,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
 /// Number of skills to request from each search. Only the first of several copies counts, so ten ranks need more than
 /// ten hits.
 const DEPTH: usize = 100;
-/// The tracks of the headline.
+/// The tracks in the headline.
 const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -174,7 +174,7 @@ fn judge(at_least: &[f64], headline: Option<&Figures>) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Writes the training data of the ranker.
+/// Writes the ranker's training data.
 fn dumped(
     arguments: &Arguments,
     file: &Path,
@@ -221,7 +221,7 @@ fn ask(
         .collect()
 }
 
-/// Runs the requests of `MetaTool`, which has its own tools.
+/// Runs the `MetaTool` requests, which have their own tools.
 fn metatool(
     print: &Print<'_>,
     methods: &[&Maker],
@@ -254,7 +254,7 @@ impl Print<'_> {
         line["half"] = json!(self.arguments.half.as_str());
     }
 
-    /// Writes the metrics of the method, with those of the baseline beside them.
+    /// Writes the method's metrics, with the baseline's beside them.
     fn line(
         &self,
         out: &mut dyn Write,

@@ -10,7 +10,7 @@ use crate::search::methods::Built;
 use crate::search::metrics::{ratio, tenths};
 use crate::search::pool::{Copies, Pool};
 
-/// Points of the curve: the scores of the first hits are split into this many steps of equal count.
+/// Points on the curve: the scores of the first hits are split into this many steps of equal count.
 const POINTS: usize = 20;
 
 /// The first skill found for a request.

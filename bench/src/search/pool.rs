@@ -17,7 +17,7 @@ pub(crate) type Copies = HashMap<String, Vec<String>>;
 pub(crate) enum Size {
     /// The skills that requests point to.
     Labelled,
-    /// With other skills.
+    /// Plus other skills.
     TenThousand,
     /// All skills, with metadata only.
     All,
@@ -34,7 +34,7 @@ impl Size {
         }
     }
 
-    /// Returns which text of a skill is searched in this pool if `wanted` is requested.
+    /// Returns which of a skill's texts is searched in this pool if `wanted` is requested.
     pub(crate) fn text(self, wanted: Text) -> Text {
         match self {
             Self::Labelled | Self::TenThousand => wanted,
@@ -54,12 +54,12 @@ impl FromStr for Size {
     }
 }
 
-/// Which text of a skill is searched.
+/// Which of a skill's texts is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// Name, description, tags and triggers.
     Metadata,
-    /// The same and the first 6,000 characters of the body.
+    /// The same plus the first 6,000 characters of the body.
     WithBody,
 }
 
@@ -72,7 +72,7 @@ impl Text {
     }
 }
 
-/// Skills that are searched together.
+/// Skills searched together.
 pub(crate) struct Pool {
     pub(crate) skills: Vec<LabelledSkill>,
     places: HashMap<String, usize>,
@@ -96,7 +96,7 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Reads the tools of `MetaTool`.
+    /// Reads the `MetaTool` tools.
     pub(crate) fn tools(folder: &Path) -> Result<Self, Box<dyn Error>> {
         Self::of(&folder.join("pool.jsonl"), usize::MAX)
     }
@@ -130,8 +130,7 @@ impl Pool {
         self.places.get(id).copied()
     }
 
-    /// Returns the position of each skill that a request names, with those of its copies. Copies may be outside the
-    /// pool.
+    /// Returns the position of each skill a request names, with those of its copies. Copies may be outside the pool.
     pub(crate) fn wanted(
         &self,
         request: &Request,

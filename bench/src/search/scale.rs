@@ -14,15 +14,15 @@ use skillfold_index::{DiskIndex, DocumentKey};
 use crate::measure::{Sample, cpu_time, measure, median, rounded};
 use crate::search::bare::Bare;
 
-/// The size that growth is measured from.
+/// The size from which growth is measured.
 const SMALL: usize = 100_000;
 /// Number of requests.
 const REQUESTS: usize = 1_000;
-/// Maximum terms of a request: the index drops terms above that, but the bare engine would not.
+/// Maximum number of terms per request: the index drops any more, but the bare engine would not.
 const TERMS: usize = 48;
 /// Repetitions of each request; the median counts.
 const ROUNDS: usize = 5;
-/// How often one skill is changed.
+/// How often a skill is changed.
 const CHANGES: usize = 15;
 /// Maximum ratio to the bare engine's time for the candidates.
 const LIMIT: f64 = 1.3;
@@ -102,10 +102,10 @@ impl Figures {
                 times[1].push(microseconds(|| index.candidates(query, Some).map(drop))?);
                 times[2].push(microseconds(|| index.search(query, 10, Some).map(drop))?);
             }
-            let [bare, close, whole] = times.map(median);
+            let [bare, close, full] = times.map(median);
             without.push(bare);
             candidates.push(close);
-            search.push(whole);
+            search.push(full);
         }
         let bytes = index.disk_bytes();
         let update = (0..CHANGES).map(|change| {
@@ -132,7 +132,7 @@ impl Figures {
         })
     }
 
-    /// Returns how much longer the candidates take than with the bare engine, as the median over the requests.
+    /// Returns the ratio to the bare engine's time for the candidates, as the median over the requests.
     fn ratio(&self) -> f64 {
         let pairs = self.candidates.0.iter().zip(&self.bare.0);
         median(pairs.map(|(ours, bare)| ours / bare).collect())
@@ -201,7 +201,7 @@ fn middle(samples: &[Sample], of: fn(&Sample) -> f64) -> f64 {
     median(samples.iter().map(of).collect())
 }
 
-/// CPU microseconds of each request.
+/// CPU microseconds per request.
 struct Times(Vec<f64>);
 
 impl Times {
@@ -264,7 +264,7 @@ impl Pool {
         Ok(Self { records })
     }
 
-    /// Returns the key and the builder of each document; `change` replaces one of them.
+    /// Returns each document's key and builder; `change` replaces one of them.
     fn skills(
         &self,
         records: usize,
@@ -288,7 +288,7 @@ impl Pool {
         (0..records).map(move |number| self.document(number, &mut documents))
     }
 
-    /// Generates a record: one of the pool, or the first half of one and the second half of another. No two records
+    /// Generates a record: one from the pool, or the first half of one and the second half of another. No two records
     /// have the same pair.
     fn document(&self, number: usize, documents: &mut DocumentBuilder) -> SearchDocument {
         let count = self.records.len();
@@ -332,7 +332,7 @@ fn requests(data: &Path) -> Result<Vec<Query>, Box<dyn Error>> {
             requests.push(query);
         }
     }
-    // Over the whole file, so that each of its sources is included.
+    // Spread over the entire file, so that each of its sources is included.
     let step = requests.len().div_ceil(REQUESTS).max(1);
     Ok(requests.into_iter().step_by(step).collect())
 }

@@ -11,12 +11,12 @@ use crate::search::pool::Pool;
 
 struct ByTriggers {
     matcher: Matcher,
-    /// The positions of the skills, by their ids in the pool.
+    /// The skills' positions, by their ids in the pool.
     places: std::collections::HashMap<String, usize>,
 }
 
-/// Installs all skills with their authors' triggers. Of skills with the same name the first is visible, and those
-/// without a description are refused, as everywhere.
+/// Installs all skills with their authors' triggers. Of several skills with the same name the first is visible, and
+/// those without a description are refused, as everywhere.
 pub(crate) fn make(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
     let catalog = installed(pool.skills.iter(), Triggers::Own)?.catalog();
     let ids = pool.skills.iter().map(|skill| skill.id.clone());

@@ -1,19 +1,19 @@
-//! What a hook prints, in the form of each client.
+//! What a hook prints, in each client's format.
 
 use serde_json::{Value, json};
 
 use crate::client::HookClient;
 use crate::event::{EventKind, HookEvent};
 
-/// What Codex is told first: it appends the text after the prompt, where a model may take it for the task.
+/// Prefix for Codex: it appends the text after the prompt, where a model may mistake it for the task.
 const CODEX_INTRODUCTION: &str = "Context for the request above; carry that request out.\n\n";
 
-/// Returns what to print to add a text to the context. Clients refuse or ignore other fields.
+/// Formats text to add to the context. Clients refuse or ignore other fields.
 pub(crate) fn format_answer(event: &HookEvent, text: &str) -> String {
     let is_start = matches!(event.kind, EventKind::Compacted);
     let value: Value = match event.client {
         HookClient::Amp | HookClient::Kiro | HookClient::OpenCode => return text.to_owned(),
-        // Cursor also calls the hooks of Claude Code, and then takes their answers.
+        // Cursor also calls Claude Code's hooks, and then expects their format.
         HookClient::Cursor if event.name == "UserPromptSubmit" => claude_answer(event, text),
         HookClient::Cursor if is_start => json!({ "additional_context": text }),
         HookClient::Cursor => json!({ "continue": true, "additional_context": text }),
@@ -37,7 +37,7 @@ pub(crate) fn format_answer(event: &HookEvent, text: &str) -> String {
     value.to_string()
 }
 
-/// Returns the form of Claude Code, which others took over.
+/// Returns Claude Code's format, which others adopted.
 fn claude_answer(event: &HookEvent, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text } })
 }

@@ -1,4 +1,4 @@
-//! The clients with hooks: how each is recognised, and how much each keeps of what a hook adds.
+//! The clients with hooks: how each is recognized, and how much hook output each keeps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +39,7 @@ pub enum HookClient {
 }
 
 impl HookClient {
-    /// All clients, in the order of their names.
+    /// All clients, ordered by name.
     pub const ALL: [Self; 12] = [
         Self::Amp,
         Self::ClaudeCode,
@@ -73,7 +73,7 @@ impl HookClient {
         }
     }
 
-    /// Recognises the client by the fields of an event and the variables of the process.
+    /// Recognizes the client by an event's fields and the process's environment variables.
     pub(crate) fn recognise(fields: &Map<String, Value>, environment: &Environment) -> Self {
         let has_variable = |name: &str| environment.client_variable(name).is_some();
         let has = |field: &str| fields.contains_key(field);
@@ -100,19 +100,19 @@ impl HookClient {
         }
     }
 
-    /// Returns how much of what a hook adds the client keeps whole, with a reserve for what it counts differently.
+    /// Returns how much hook output the client keeps in full, with a reserve for differences in counting.
     pub(crate) fn budget(self) -> Budget {
         match self {
-            // At 2,500 tokens, as it estimates them, it moves the text to a file.
+            // Moves the text to a file at 2,500 tokens by its own estimate.
             Self::Codex => Budget::tokens(2_200),
-            // At 10,000 characters these move the text to a file.
+            // These move the text to a file at 10,000 characters.
             Self::ClaudeCode | Self::Cursor | Self::Devin => Budget::characters(9_800),
-            // No limit is known, or one far above.
+            // No known limit, or a far higher one.
             _ => Budget::characters(20_000),
         }
     }
 
-    /// Returns how skills are written. Gemini and Qwen escape angle brackets, so tags would arrive broken.
+    /// Returns how skills are formatted. Gemini and Qwen escape angle brackets, so tags would arrive broken.
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Gemini | Self::Qwen => Style::Tiers,

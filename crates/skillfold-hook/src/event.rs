@@ -1,4 +1,4 @@
-//! Events that clients send to hooks. Each client names the same fields differently.
+//! Hook events sent by clients. Each client names the same fields differently.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use skillfold::{Environment, conversation::ConversationKey};
 
 use crate::client::HookClient;
 
-/// Maximum bytes of an event. Prompts may contain whole files.
+/// Maximum size of an event in bytes. Prompts may contain entire files.
 pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 
-/// An event that a client sent.
+/// An event sent by a client.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HookEvent {
     /// The client.
     pub client: HookClient,
-    /// The name of the event, as the client spells it.
+    /// The event's name, as the client spells it.
     pub name: String,
     /// What happened.
     pub kind: EventKind,
-    /// The conversation; `None` if the client does not name it.
+    /// The conversation; `None` if the client does not identify it.
     pub conversation: Option<ConversationKey>,
-    /// The folder that the client works in.
+    /// The client's working directory.
     pub directory: Option<PathBuf>,
 }
 
@@ -34,26 +34,26 @@ pub enum EventKind {
     Prompt {
         /// The prompt.
         text: String,
-        /// What the client sends to the model instead, if the answer has to repeat it.
+        /// What the client sends to the model instead, if the response has to repeat it.
         transformed: Option<String>,
     },
-    /// A conversation starts anew.
+    /// A conversation starts over.
     Cleared,
-    /// The client dropped earlier messages, and takes the skills again now.
+    /// The client dropped earlier messages, and accepts the skills again now.
     Compacted,
-    /// The client drops earlier messages, and takes the skills again with the next prompt.
+    /// The client drops earlier messages, and accepts the skills again with the next prompt.
     Compacting,
-    /// An agent begins to work for the conversation.
+    /// A subagent of the conversation starts.
     AgentStarted(String),
-    /// An agent of the conversation ends.
+    /// A subagent of the conversation stops.
     AgentStopped(String),
     /// Anything else.
     Other,
 }
 
 impl HookEvent {
-    /// Reads an event. `client` is the client if it is known; otherwise it is recognised by the fields and the variables of
-    /// the process. Returns `None` if it is not an event.
+    /// Parses an event. `client` is the client if known; otherwise it is recognized by the fields and the process's
+    /// environment variables. Returns `None` if it is not an event.
     pub fn parse(
         bytes: &[u8],
         client: Option<HookClient>,
@@ -79,14 +79,14 @@ impl HookEvent {
         ]);
         let agent = text(&["agent_id", "agentId"]);
         let kind = kind(client, name, agent, &fields);
-        // These are about the conversation that the agent works for.
+        // These concern the conversation that the agent works for.
         let is_about_agent = matches!(
             kind,
             EventKind::AgentStarted(_) | EventKind::AgentStopped(_)
         );
         let agent = agent.filter(|_| !is_about_agent);
         let key = |id: &str| match agent {
-            // An agent is a thread of its own there, by which it calls the server too.
+            // In Codex an agent is its own thread, which it also uses to call the server.
             Some(agent) if client == HookClient::Codex => ConversationKey::new(agent, None),
             agent => ConversationKey::new(id, agent),
         };
@@ -113,7 +113,7 @@ impl HookEvent {
     }
 }
 
-/// Returns the event that the fields are of: Copilot CLI does not name its own.
+/// Infers the event's name from its fields: Copilot CLI does not send it.
 fn name_by_fields(client: HookClient, fields: &Map<String, Value>) -> &'static str {
     let has = |field: &str| fields.contains_key(field);
     match client {
@@ -132,7 +132,7 @@ fn kind(
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     match &*name.to_ascii_lowercase() {
         "userprompttransformed" => prompt(text("prompt"), text("transformedPrompt")),
-        // Qwen also sends results of tools, as prompts that were not submitted.
+        // Qwen also sends tool results, as prompts that were not submitted.
         "userpromptsubmit" if client == HookClient::Qwen => prompt(text("submitted_prompt"), None),
         "userpromptsubmit" | "beforesubmitprompt" | "beforeagent" => {
             let is_typed = text("source").is_none_or(|source| matches!(source, "user" | "sdk"));
@@ -156,9 +156,9 @@ fn kind(
                 EventKind::AgentStopped(agent)
             }
         }
-        // No start of a session follows for an agent.
+        // No session start follows for an agent.
         "precompact" if client == HookClient::Codex && agent.is_some() => EventKind::Compacting,
-        // These clients send the start of a session after it, which may take skills.
+        // These clients send a session start afterwards, which accepts skills.
         "precompact"
             if matches!(
                 client,
@@ -167,10 +167,10 @@ fn kind(
         {
             EventKind::Other
         }
-        // Gemini sends it in every turn, before it knows whether it compresses.
+        // Gemini sends it every turn, before it knows whether it will compress.
         "precompress" if text("trigger") != Some("manual") => EventKind::Other,
         "precompact" | "precompress" | "postcompaction" => EventKind::Compacting,
-        // Claude Code and Codex send it beside the start of a session.
+        // Claude Code and Codex send it in addition to a session start.
         "postcompact" if client == HookClient::OpenCode => EventKind::Compacting,
         _ => EventKind::Other,
     }
@@ -186,7 +186,7 @@ fn prompt(text: Option<&str>, transformed: Option<&str>) -> EventKind {
     }
 }
 
-/// Returns the text of an event: UTF-8, or UTF-16 with a byte order mark as some shells of Windows send it.
+/// Decodes an event: UTF-8, or UTF-16 with a byte-order mark, which some Windows shells send.
 fn decode(bytes: &[u8]) -> String {
     let from_utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));

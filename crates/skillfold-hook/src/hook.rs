@@ -1,4 +1,4 @@
-//! What an event adds to a conversation.
+//! Decides what an event adds to a conversation.
 
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -17,49 +17,49 @@ use crate::answer::format_answer;
 use crate::client::HookClient;
 use crate::event::{EventKind, HookEvent};
 
-/// Maximum characters of the description in a line about a skill.
+/// Maximum length of the description in a skill's line, in characters.
 const DESCRIPTION_CHARACTERS: usize = 120;
 
-/// What stands above lines about skills.
+/// The heading above skill lines.
 const HEADING: &str = "Skills for this request:\n";
 
-/// The answer to an event.
+/// The response to an event.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct HookAnswer {
     /// What to print; `None` if there is nothing to say.
     pub text: Option<String>,
-    /// Why the conversation cannot be remembered. Then there are no instructions in the answer.
+    /// Why the conversation's state could not be saved. The response then has no instructions.
     pub problem: Option<Error>,
 }
 
-/// Answers the hooks of a client for one user.
+/// Answers a client's hooks for one user.
 #[derive(Debug)]
 pub struct Hook {
     conversations: Option<Conversations>,
     claim: AnswerClaim,
 }
 
-/// Decides between the answer to an event and its deadline, whichever comes first. What a conversation is given is only
-/// recorded if it is delivered.
+/// Decides whether the response to an event or its deadline comes first. What a conversation is given is recorded only
+/// if it is delivered.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerClaim(Arc<OnceLock<bool>>);
 
 impl AnswerClaim {
-    /// Claims the answer before it is recorded. Returns false if the client is no longer waiting.
+    /// Claims the response before it is recorded. Returns false if the client is no longer waiting.
     pub fn claim(&self) -> bool {
         *self.0.get_or_init(|| true)
     }
 
-    /// Stops waiting for the answer. Returns false if it is claimed, and so about to come.
+    /// Stops waiting for the response. Returns false if it is claimed, and so about to arrive.
     pub fn give_up(&self) -> bool {
         !*self.0.get_or_init(|| false)
     }
 }
 
 impl Hook {
-    /// Creates a hook that remembers what conversations were given. Without a folder for that, it gives no instructions: it
-    /// would give the same ones again and again.
+    /// Creates a hook that remembers what conversations were given. Without a folder for that, it gives no
+    /// instructions: it would repeat the same ones.
     pub fn new(conversations: Option<Conversations>) -> Self {
         Self {
             conversations,
@@ -67,19 +67,18 @@ impl Hook {
         }
     }
 
-    /// Records nothing if the client gives up before the answer is ready.
+    /// Records nothing if the client gives up before the response is ready.
     #[must_use]
     pub fn with_claim(mut self, claim: AnswerClaim) -> Self {
         self.claim = claim;
         self
     }
 
-    /// Answers an event. `skills` finds the skills, and is only called
-    /// if they are needed.
+    /// Answers an event. `skills` finds the skills, and is called only if they are needed.
     ///
     /// # Errors
     ///
-    /// An error of `skills`.
+    /// Returns any error from `skills`.
     pub fn answer<E>(
         &self,
         event: &HookEvent,
@@ -137,7 +136,7 @@ impl Hook {
         let turns = response.turns.into_iter();
         let texts: Vec<_> = turns.filter_map(|turn| turn.text).collect();
         let mut text = texts.join("\n");
-        // Lines need a heading; instructions say what they are.
+        // Lines need a heading; instructions are self-explanatory.
         if text.starts_with("- ") {
             text.insert_str(0, HEADING);
         }
@@ -149,8 +148,8 @@ impl Hook {
         })
     }
 
-    /// Changes the conversation of an event. Returns `None` if it cannot be remembered because nobody names it, or there is
-    /// no folder for that.
+    /// Updates an event's conversation. Returns `None` if its state cannot be saved, because it is not identified or
+    /// there is no folder for it.
     fn update<T>(
         &self,
         event: &HookEvent,
@@ -175,13 +174,13 @@ impl Hook {
 #[derive(Default)]
 struct Response {
     turns: Vec<Turn>,
-    /// Suggested skills that the model has loaded since the event before.
+    /// Suggested skills that the model loaded since the previous event.
     loaded: Vec<Box<str>>,
-    /// Whether another hook has answered the same prompt.
+    /// Whether another hook already answered the same prompt.
     is_repeated: bool,
 }
 
-/// Decides what an event adds, and records it.
+/// Decides what an event adds, and records that.
 fn respond(
     event: &HookEvent,
     conversation: &mut Conversation,
@@ -235,7 +234,7 @@ fn is_line(outcome: &SkillOutcome) -> bool {
     matches!(outcome, SkillOutcome::Suggested | SkillOutcome::NoRoom(_))
 }
 
-/// Logs a prompt and the outcome of each skill. The prompt itself is only logged if the settings say so.
+/// Logs a prompt and each skill's outcome. Logs the prompt's text only if enabled in the settings.
 fn log_response(event: &HookEvent, policy: &Policy, response: &Response) {
     let client = event.client.name();
     let conversation = event.conversation.as_ref().map(ConversationKey::short);
@@ -277,7 +276,7 @@ fn log_response(event: &HookEvent, policy: &Policy, response: &Response) {
     }
 }
 
-/// Decides what a prompt adds, within what earlier turns of the same answer left of the budget.
+/// Decides what a prompt adds, within the budget left by earlier turns of the same response.
 fn turn_within(session: &mut Session, policy: &Policy, earlier: &[Turn], prompt: &str) -> Turn {
     let texts = earlier.iter().filter_map(|turn| turn.text.as_deref());
     let used: u64 = texts
@@ -289,7 +288,7 @@ fn turn_within(session: &mut Session, policy: &Policy, earlier: &[Turn], prompt:
     session.turn(prompt)
 }
 
-/// Returns how a client's hook tells a model about skills; `None` if the settings turn hooks off.
+/// Returns how a client's hook presents skills to a model; `None` if the settings turn hooks off.
 pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
     let report = skills.report();
     let settings = &report.settings;

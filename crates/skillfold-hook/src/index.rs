@@ -1,4 +1,4 @@
-//! Builds the search index in a process of its own: a hook may not take that long.
+//! Builds the search index in a separate process: it takes too long for a hook.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use skillfold::Skills;
 use skillfold::core::Error;
 use skillfold_store::{Access, WriteRoot};
 
-/// The lock of the process that builds the index, in the cache folder.
+/// The indexing process's lock file, in the cache folder.
 const LOCK_NAME: &str = "index.lock";
 
-/// Builds the index of the skills that `discover` finds, in the user's cache folder. Of several processes one builds at a
-/// time, and the others find its index.
+/// Builds the index for the skills found by `discover`, in the user's cache folder. Only one process builds at a time;
+/// the others find its index.
 pub fn build_index<E: From<Error>>(
     cache: &Path,
     discover: impl FnOnce() -> Result<Skills, E>,

@@ -1,6 +1,6 @@
-//! Answers the hooks of agent clients: for each prompt, the skills that it needs and that the conversation does not have yet.
+//! Answers agent clients' hooks: for each prompt, the skills it needs that the conversation does not have yet.
 //!
-//! A client calls a hook with an [`HookEvent`], and adds what [`Hook::answer`] returns to the model's context.
+//! A client calls a hook with a [`HookEvent`], and adds what [`Hook::answer`] returns to the model's context.
 //!
 //! ```
 //! use std::time::SystemTime;

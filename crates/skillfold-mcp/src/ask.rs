@@ -1,4 +1,4 @@
-//! Asks the person through the client whether a skill may run, where a person let clients ask.
+//! Asks the user through the client whether a skill may run, if the user lets clients ask.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions};
 
-/// How long a form waits for its answer.
+/// How long to wait for the user's response.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Shows a question as a form without fields. Returns whether the answer is yes; a client that cannot ask says no.
+/// Shows a question as a form without fields. Returns whether the user said yes; `false` if the client cannot ask.
 pub(crate) async fn ask(peer: &Peer<RoleServer>, question: String) -> bool {
     let params = ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -31,7 +31,7 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: String) -> bool {
     }
 }
 
-/// Returns whether a client has forms. Since 2026-07-28, a server sends no requests.
+/// Returns whether a client supports forms. Since 2026-07-28, servers send no requests.
 pub(crate) fn can_ask(peer: &Peer<RoleServer>) -> bool {
     let info = peer.peer_info();
     info.is_some_and(|info| match &info.capabilities.elicitation {

@@ -1,9 +1,9 @@
-//! What the conversations of one client were given.
+//! What one client's conversations were given.
 //!
-//! The process on stdio is one conversation, and so is an HTTP session, unless the client names several: then each id is
-//! one. Ids are looked up among those of the same connection only, so that a forged one reaches no other client. Protocol
-//! version 2026-07-28 has no sessions: there each request is its own conversation, which ends with the response. A skill
-//! that is requested again is returned in full, except for the first time after a hook gave it with a prompt.
+//! The process on stdio is one conversation, and so is an HTTP session, unless the client names several: then each id
+//! is one. Ids are looked up only within the same connection, so that a forged one reaches no other client. Protocol
+//! version 2026-07-28 has no sessions: there each request is its own conversation, which ends with the response. A
+//! skill requested again is returned in full, except the first time after a hook gave it with a prompt.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,33 +16,33 @@ use skillfold::{
     conversation::{ConversationKey, Conversations as SharedConversations},
 };
 
-/// The fields of a request's `_meta` in which clients name a conversation: Codex, VS Code and Goose.
+/// The `_meta` fields in which clients name a conversation: Codex, VS Code and Goose.
 const ID_FIELDS: [&str; 3] = ["threadId", "vscode.conversationId", "agent-session-id"];
 
-/// Maximum bytes of a conversation's id; a longer one is ignored.
+/// Maximum length of a conversation's id in bytes; a longer one is ignored.
 const MAX_ID_BYTES: usize = 256;
 
-/// Maximum conversations of one client; one more makes room for itself.
+/// Maximum number of conversations per client; one more evicts the least recently used.
 const MAX_CONVERSATIONS: usize = 64;
 
-/// Maximum bytes that the conversations of one client remember together. Above it, those that were used longest ago are
-/// forgotten; one that alone takes more starts over.
+/// Maximum memory for one client's conversations, in bytes. Above it, the least recently used are forgotten; one that
+/// exceeds it alone starts over.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Bytes that a remembered skill takes besides its id and arguments.
+/// Bytes per remembered skill besides its id and arguments.
 const SKILL_OVERHEAD_BYTES: usize = 128;
 
-/// The conversations of one client in which something was loaded, the last used one last.
+/// One client's conversations in which something was loaded, most recently used last.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations(Mutex<VecDeque<Conversation>>);
 
-/// The skills one conversation was given.
+/// The skills given to one conversation.
 #[derive(Debug)]
 struct Conversation {
-    /// `None` for the conversation of requests that name none.
+    /// `None` for requests that name no conversation.
     id: Option<Box<str>>,
     session: Session,
-    /// Upper bound of the bytes this conversation holds.
+    /// Upper bound on the bytes this conversation holds.
     bytes: usize,
 }
 
@@ -57,7 +57,7 @@ impl Conversation {
 }
 
 impl Conversations {
-    /// Returns the conversation that a request belongs to, if something was loaded in it.
+    /// Returns a request's conversation, if something was loaded in it.
     pub(crate) fn session(&self, meta: &RequestMetaObject) -> Option<Session> {
         let mut all = self.lock();
         let used = take(&mut all, conversation_id(meta))?;
@@ -66,8 +66,8 @@ impl Conversations {
         Some(session)
     }
 
-    /// Records what the answer to a request gave to the model; `arguments` is the length of the call's arguments. A new
-    /// conversation starts as a copy of `start`.
+    /// Records what a response gave to the model; `arguments` is the length of the call's arguments. A new conversation
+    /// starts as a copy of `start`.
     pub(crate) fn record(
         &self,
         meta: &RequestMetaObject,
@@ -108,22 +108,22 @@ fn take(all: &mut VecDeque<Conversation>, id: Option<&str>) -> Option<Conversati
     all.remove(at)
 }
 
-/// Returns the id of the conversation that a request names.
+/// Returns the conversation id named in a request.
 pub(crate) fn conversation_id(meta: &RequestMetaObject) -> Option<&str> {
     let ids = ID_FIELDS.iter().filter_map(|field| meta.get(*field));
     let mut ids = ids.filter_map(Value::as_str);
     ids.find(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES)
 }
 
-/// Records what an answer gave where the hooks of the same user record it. Returns true if the model got it with a prompt, and
-/// asks for it for the first time.
+/// Records what a response gave where the user's hooks record it. Returns true if the model already got it with a
+/// prompt, and requests it for the first time.
 pub(crate) fn record_shared(
     conversations: &SharedConversations,
     id: &str,
     session: &Session,
     answer: &ToolAnswer,
 ) -> bool {
-    // Nobody reads it before a hook was called.
+    // Nobody reads it until a hook has been called.
     if !conversations.folder().is_dir() {
         return false;
     }
@@ -134,22 +134,22 @@ pub(crate) fn record_shared(
     let now = SystemTime::now();
     let key = ConversationKey::new(id, None);
     let recorded = conversations.update(&key, now, |conversation| {
-        // Claude Code does not say which agent calls. One that works for the conversation has a context of its own.
+        // Claude Code does not say which agent calls. A subagent of the conversation has its own context.
         if conversation.has_agents(now) {
             return false;
         }
         let state = conversation.session.clone();
         let mut session = session.skills().resume(session.policy().clone(), state);
-        let is_there = !conversation.is_compacted
+        let is_already_given = !conversation.is_compacted
             && session.has_answer(answer)
             && answer
                 .loaded_id()
                 .is_some_and(|id| conversation.take_given_by_hook(id));
-        if !is_there {
+        if !is_already_given {
             session.record_answer(answer);
             conversation.session = session.state().clone();
         }
-        is_there
+        is_already_given
     });
     recorded.unwrap_or_else(|error| {
         let why = error.with_cause();

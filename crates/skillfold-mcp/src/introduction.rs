@@ -1,9 +1,9 @@
-//! What the server keeps of how a client introduces itself. It is held for as long as the session lasts.
+//! What the server keeps of a client's introduction, for the lifetime of the session.
 
 use rmcp::ErrorData;
 use rmcp::model::{ClientCapabilities, Implementation, InitializeRequestParams};
 
-/// Maximum bytes of a client's name and of its version.
+/// Maximum length of a client's name and of its version, in bytes.
 const MAX_BYTES: usize = 256;
 
 /// Refuses a client whose name or version is too long to keep.
@@ -19,7 +19,8 @@ pub(crate) fn check_introduction(client: &Implementation) -> Result<(), ErrorDat
     Ok(())
 }
 
-/// Returns the parts of an introduction that the server uses: the client's name and version, and whether it has forms.
+/// Returns the parts of an introduction that the server uses: the client's name and version, and whether it supports
+/// forms.
 pub(crate) fn used_introduction(request: InitializeRequestParams) -> InitializeRequestParams {
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = request.capabilities.elicitation;

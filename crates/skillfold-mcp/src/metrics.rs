@@ -7,8 +7,8 @@ use std::time::Duration;
 use skillfold::core::load::CacheStats;
 use skillfold::skills::{CounterRow, Counters};
 
-/// What a request asks for, as far as it is counted separately. Names that clients choose are not used as labels: there
-/// is no limit to them.
+/// A request's method, as far as it is counted separately. Names chosen by clients are not used as labels: they are
+/// unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     ListTools,
@@ -64,7 +64,7 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
-    /// A tool answered with an error.
+    /// A tool returned an error.
     Failed,
     /// There was no result.
     Refused,
@@ -90,9 +90,9 @@ const BUCKET_BOUNDS: [(u128, &str); 10] = [
 #[derive(Debug)]
 pub(crate) struct Metrics {
     methods: [MethodCounters; LABELS.len()],
-    /// HTTP responses by status, from 100.
+    /// HTTP responses by status, starting at 100.
     statuses: [AtomicU64; 500],
-    /// Tokens of the instructions that clients loaded.
+    /// Tokens in the instructions that clients loaded.
     pub(crate) loaded_tokens: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) connections_refused: AtomicU64,
@@ -160,7 +160,7 @@ impl Metrics {
         }
     }
 
-    /// Renders all metrics, including those of the engine.
+    /// Renders all metrics, including the engine's.
     pub(crate) fn to_text(&self, engine: &Counters, gauges: &Gauges) -> String {
         let mut text = PrometheusText(String::with_capacity(8 * 1024));
         self.write_requests(&mut text);
@@ -243,7 +243,7 @@ impl Metrics {
                 get(&counters.microseconds) / 1_000_000,
                 get(&counters.microseconds) % 1_000_000,
             );
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(
                 text.0,
                 "skillfold_request_seconds_sum{{{labels}}} {seconds}.{rest:06}"

@@ -6,7 +6,7 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::watch::Sender;
 use tokio::task::AbortHandle;
 
-/// Notifies connections that the skills changed. Several changes at once are merged into one.
+/// Notifies connections that the skills changed. Merges several changes into one notification.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     changes: Sender<u64>,
@@ -19,8 +19,8 @@ impl Notices {
             .send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Spawns a task that sends one client the older protocol's notifications for each change, until the returned value is
-    /// dropped.
+    /// Spawns a task that sends one client the older protocol's notifications for each change, until the returned value
+    /// is dropped.
     pub(crate) fn spawn_for_peer(&self, peer: Peer<RoleServer>) -> NotifierTask {
         let mut changes = self.changes.subscribe();
         let task = tokio::spawn(async move {

@@ -1,10 +1,10 @@
-//! Options of the server.
+//! Server options.
 
 use skillfold::conversation::Conversations;
 use skillfold::core::Error;
 use skillfold::core::disclose::ToolNames;
 
-/// Options of the server.
+/// Server options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) tools: ToolNames,
@@ -27,8 +27,8 @@ impl Options {
         })
     }
 
-    /// Also returns each answer as JSON, with its schema: for programs. Many clients show a model this JSON instead of
-    /// the text.
+    /// Also returns each response as JSON, with its schema, for programs. Many clients show a model this JSON instead
+    /// of the text.
     #[must_use]
     pub fn structured(self) -> Self {
         Self {
@@ -37,9 +37,9 @@ impl Options {
         }
     }
 
-    /// Records what conversations are given where the hooks of the same user record it, so that nothing is given twice. The
-    /// conversation is the one that a request names, or else `conversation`. Only for a server on stdio: whoever may send
-    /// requests can name any conversation.
+    /// Records what conversations are given in the user's hook records, so that nothing is given twice. The
+    /// conversation is the one named in a request, or else `conversation`. Only for a server on stdio: anyone who may
+    /// send requests can name any conversation.
     #[must_use]
     pub fn share(self, conversations: Conversations, conversation: Option<String>) -> Self {
         Self {
@@ -48,7 +48,8 @@ impl Options {
         }
     }
 
-    /// Serves an agent of the settings, or of a manifest by its path: only skills that it sees exist, and those that it uses are listed first.
+    /// Serves an agent from the settings, or from a manifest given by its path. Only the skills it can see exist, and
+    /// those it uses are listed first.
     #[must_use]
     pub fn agent(self, id: impl Into<String>) -> Self {
         Self {

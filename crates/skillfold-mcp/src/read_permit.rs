@@ -1,4 +1,4 @@
-//! Limits how many whole files are read for HTTP requests at the same time.
+//! Limits how many full files are read for HTTP requests at the same time.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use axum::http::request::Parts;
 use rmcp::model::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum requests for whole files that are answered at the same time. Each takes several times the size of its file
-/// until its response is counted against the budget.
+/// Maximum number of concurrent requests for full files. Each takes several times its file's size until its response is
+/// counted against the budget.
 pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 2;
 
-/// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
+/// Permission to read a full file, shared by the reader and the sender. Released when both drop it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPermit(#[expect(dead_code, reason = "RAII guard")] Arc<OwnedSemaphorePermit>);
 
@@ -22,7 +22,7 @@ impl ReadPermit {
         Some(Self(Arc::new(permit)))
     }
 
-    /// Returns the permit of an HTTP request.
+    /// Returns an HTTP request's permit.
     pub(crate) fn from_extensions(request: &Extensions) -> Option<Self> {
         request.get::<Parts>()?.extensions.get().cloned()
     }

@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 use axum::http::header::{HeaderName, HeaderValue};
 
-/// The path of the MCP endpoint.
+/// The MCP endpoint's path.
 pub(crate) const MCP_PATH: &str = "/mcp";
 
 /// Returns the value of a header that occurs exactly once.

@@ -25,13 +25,13 @@ use crate::state::{ClientInstructions, ServerState};
 use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
 use crate::tool_calls::ToolCalls;
 
-/// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot that is
-/// current at that time.
+/// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot current at
+/// that time.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<ServerState>,
     calls: ToolCalls,
-    /// Notifies the client of changes, from its first notification that it is ready on.
+    /// Notifies the client of changes once it has reported that it is ready.
     notifier: Arc<OnceLock<NotifierTask>>,
 }
 
@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Notifies all clients that the skills changed. The host calls it after each change of the snapshot.
+    /// Notifies all clients that the skills changed. The host calls it whenever the snapshot changes.
     pub fn notify_changed(&self) {
         self.shared.skills.prepare_search();
         self.shared.notices.notify_all();
@@ -95,7 +95,7 @@ impl Server {
         self.shared.run_blocking(read).await
     }
 
-    /// Returns what a client gets before any request, and logs which skills do not fit it.
+    /// Returns what a client gets before any request, and logs which skills do not support its version.
     async fn introduce(
         &self,
         client: Option<Implementation>,
@@ -106,24 +106,24 @@ impl Server {
         self.for_client(client).await
     }
 
-    /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
+    /// Runs `job`, which reads a full file, while holding the request's permit.
     async fn read_whole_file<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        act: impl FnOnce(&ServerState) -> T + Send + 'static,
+        job: impl FnOnce(&ServerState) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let permit = ReadPermit::from_extensions(&context.extensions);
-        let act = move |shared: &ServerState| {
-            let result = act(shared);
+        let job = move |shared: &ServerState| {
+            let result = job(shared);
             // Released only now: the client may be gone, but the result is still being built.
             drop(permit);
             result
         };
-        self.shared.read_blocking(act).await
+        self.shared.read_blocking(job).await
     }
 }
 
-/// Returns the cursor of a request.
+/// Returns a request's cursor.
 fn cursor(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !is_cursor(&cursor) => {

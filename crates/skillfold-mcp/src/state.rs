@@ -21,11 +21,11 @@ use crate::notices::Notices;
 use crate::options::Options;
 use crate::tools;
 
-/// Maximum requests that read files at the same time. What they read stays in memory until it is sent, up to 16 MiB
+/// Maximum number of concurrent requests that read files. What they read stays in memory until it is sent, up to 16 MiB
 /// each.
 const MAX_CONCURRENT_READS: usize = 8;
 
-/// Maximum scripts and tools of skills that run at the same time.
+/// Maximum number of skill scripts and tools that run concurrently.
 const MAX_SCRIPTS: usize = 4;
 
 /// State shared by all connections.
@@ -41,29 +41,29 @@ pub(crate) struct ServerState {
     view: Mutex<Option<Arc<SnapshotView>>>,
 }
 
-/// What clients see of one snapshot.
+/// What clients see of a snapshot.
 #[derive(Debug)]
 pub(crate) struct SnapshotView {
     pub(crate) catalog: Arc<Catalog>,
-    /// Answers the calls of all conversations, and is itself none.
+    /// Answers all conversations' calls, and is not a conversation itself.
     pub(crate) session: Session,
-    /// Whether there is a skill for a model. Without one there are no tools.
+    /// Whether there are skills for a model. Without any there are no tools.
     pub(crate) has_skills: bool,
-    /// Whether tools have the schemas of their answers.
+    /// Whether tools have response schemas.
     structured: bool,
-    /// The instructions for each kind of client that was seen.
+    /// The instructions for each kind of client seen so far.
     instructions: Mutex<HashMap<ClientKind, Arc<ClientInstructions>>>,
-    /// Whether a skill states the versions that it needs.
+    /// Whether a skill declares the client versions it needs.
     has_requirements: bool,
-    /// The views of clients that skills are hidden from because of their versions, by the ids of these skills.
+    /// The views of clients whose version hides some skills, keyed by those skills' ids.
     for_versions: Mutex<HashMap<Vec<Box<str>>, Arc<Self>>>,
 }
 
-/// A kind of client: its id, if it is known, and the budget of its listing.
+/// A kind of client: its id, if known, and its listing budget.
 type ClientKind = (Option<&'static str>, Budget);
 
 impl SnapshotView {
-    /// Returns the view of a client: without the skills that need another version of it, if the settings hide these.
+    /// Returns a client's view: without skills that need another client version, if the settings hide these.
     fn for_version(self: Arc<Self>, client: Option<&Implementation>) -> Arc<Self> {
         let Some(client) = client.filter(|_| self.has_requirements) else {
             return self;
@@ -89,7 +89,7 @@ impl SnapshotView {
         Arc::clone(view)
     }
 
-    /// Logs which skills need another version of a client.
+    /// Logs which skills need another client version.
     pub(crate) fn log_mismatches(&self, client: &Implementation) {
         if !self.has_requirements {
             return;
@@ -104,7 +104,7 @@ impl SnapshotView {
         }
     }
 
-    /// Returns what a client gets: as much of a listing as it keeps, and nothing that it lists itself.
+    /// Returns what a client gets: as much of the listing as it keeps, without what it lists itself.
     pub(crate) fn for_client(&self, info: Option<&Implementation>) -> Arc<ClientInstructions> {
         let client = info.and_then(|info| Client::from_info(&info.name));
         let version = info.map(|info| info.version.as_str());
@@ -160,52 +160,51 @@ impl ServerState {
         }
     }
 
-    /// Runs `act`, which may block, on a thread for that.
+    /// Runs `job`, which may block, on a blocking thread.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        act: impl FnOnce(&Self) -> T + Send + 'static,
+        job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let shared = Arc::clone(self);
-        let result = spawn_blocking(move || act(&shared)).await;
+        let result = spawn_blocking(move || job(&shared)).await;
         // The task cannot be cancelled, so it panicked.
         result.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// Runs `act`, which reads files, on a blocking thread. Only some run at the same time.
+    /// Runs `job`, which reads files, on a blocking thread. Limits how many run concurrently.
     pub(crate) async fn read_blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        act: impl FnOnce(&Self) -> T + Send + 'static,
+        job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        self.run_with_permit(&self.read_permits, act).await
+        self.run_with_permit(&self.read_permits, job).await
     }
 
-    /// Runs `act`, which runs a script or a tool of a skill, on a blocking thread. That may take a minute, so it takes no turn
-    /// of the others; only a few run at the same time.
+    /// Runs `job`, which runs a skill's script or tool, on a blocking thread. That may take a minute, so it has
+    /// separate permits; only a few run concurrently.
     pub(crate) async fn run_script<T: Send + 'static>(
         self: &Arc<Self>,
-        act: impl FnOnce(&Self) -> T + Send + 'static,
+        job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        self.run_with_permit(&self.script_permits, act).await
+        self.run_with_permit(&self.script_permits, job).await
     }
 
-    /// Runs `act`, which searches, on a blocking thread. As many run at the same time as there are cores: more would only
-    /// take turns.
+    /// Runs `job`, which searches, on a blocking thread. One runs per core: more would only take turns.
     pub(crate) async fn search_blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        act: impl FnOnce(&Self) -> T + Send + 'static,
+        job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        self.run_with_permit(&self.search_permits, act).await
+        self.run_with_permit(&self.search_permits, job).await
     }
 
     async fn run_with_permit<T: Send + 'static>(
         self: &Arc<Self>,
         permits: &Arc<Semaphore>,
-        act: impl FnOnce(&Self) -> T + Send + 'static,
+        job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         // The semaphore is never closed.
         let permit = Arc::clone(permits).acquire_owned().await.ok();
         self.run_blocking(move |shared| {
-            let result = act(shared);
+            let result = job(shared);
             // Released only now: the client may be gone, but the result is still being built.
             drop(permit);
             result
@@ -213,7 +212,7 @@ impl ServerState {
         .await
     }
 
-    /// Returns a client's view of the current snapshot. It is built on a blocking thread if the snapshot changed.
+    /// Returns a client's view of the current snapshot. Builds it on a blocking thread if the snapshot changed.
     pub(crate) async fn view(
         self: &Arc<Self>,
         client: Option<&Implementation>,
@@ -225,7 +224,7 @@ impl ServerState {
         Ok(view.for_version(client))
     }
 
-    /// Returns a client's view of the current snapshot, after checking that what it serves is still trusted. Reads files.
+    /// Returns a client's view of the current snapshot, after checking that its skills are still trusted. Reads files.
     pub(crate) fn current_view(&self, client: Option<&Implementation>) -> Arc<SnapshotView> {
         self.snapshot_view().for_version(client)
     }
@@ -259,7 +258,7 @@ impl ServerState {
             None => self.skills.session(policy, ContextLifetime::History),
             Some(id) => {
                 let agent = self.skills.agent(id).unwrap_or_else(|error| {
-                    // The settings changed: without its boundary, the agent sees nothing.
+                    // The settings changed: the agent no longer exists, so it sees nothing.
                     tracing::warn!(
                         why = error.with_cause(),
                         "the agent was removed; it sees no skills"
@@ -283,7 +282,7 @@ impl ServerState {
     }
 }
 
-/// Takes a lock. Poisoning is ignored: nothing is left half done while it is held.
+/// Takes a lock. Ignores poisoning: nothing is left half done while it is held.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,18 @@
-//! Answers lines that are too long for a message, without ever holding a whole one in memory.
+//! Answers lines that are too long for a message, without ever holding a complete one in memory.
 
 use rmcp::ErrorData;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream};
 
-/// Maximum bytes of a line. The SDK silently drops a longer one.
+/// Maximum length of a line in bytes. The SDK silently drops longer ones.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Maximum bytes of an id that is echoed in the error.
+/// Maximum length in bytes of an id echoed in the error.
 const MAX_ID_BYTES: usize = 256;
 
-/// The method of the placeholder request that replaces a line that is too long.
+/// The method of the placeholder request that replaces an overlong line.
 pub(crate) const TOO_LONG_METHOD: &str = "skillfold/line-too-long";
 
-/// Returns the error for a line that is too long.
+/// Returns the error for an overlong line.
 pub(crate) fn too_long_error() -> ErrorData {
     let message = format!(
         "The message is longer than {} MiB",
@@ -21,13 +21,13 @@ pub(crate) fn too_long_error() -> ErrorData {
     ErrorData::invalid_request(message, None)
 }
 
-/// Forwards lines until the input ends. Replaces a line that is too long with a request that has its id and is answered
-/// with an error. Without an id, the client gets the error for an invalid request.
+/// Forwards lines until the input ends. Replaces an overlong line with a request that has its id and is answered with
+/// an error. Without an id, the client gets the error for an invalid request.
 pub(crate) async fn forward_lines(from: impl AsyncRead + Unpin, mut to: DuplexStream) {
     let mut from = BufReader::new(from);
     let (mut line, mut long_line): (Vec<u8>, Option<IdScanner>) = (Vec::new(), None);
     let mut is_first = true;
-    // Any error on the stream is treated as its end.
+    // Any stream error is treated as its end.
     while let Ok(read) = from.fill_buf().await {
         if read.is_empty() {
             return;
@@ -67,7 +67,7 @@ pub(crate) async fn forward_lines(from: impl AsyncRead + Unpin, mut to: DuplexSt
     }
 }
 
-/// Finds the id of a message as its bytes pass by: the value of `id` in the outermost object.
+/// Finds a message's id as its bytes pass by: the value of `id` in the outermost object.
 #[derive(Debug, Default)]
 struct IdScanner {
     depth: usize,

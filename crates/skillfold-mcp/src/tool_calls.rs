@@ -1,4 +1,4 @@
-//! Calls of tools: finds the tool, answers, and records what the model was given.
+//! Tool calls: finds the tool, answers, and records what the model was given.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,18 +17,18 @@ use crate::metrics::{Method, Outcome, add};
 use crate::state::{ServerState, SnapshotView};
 use crate::tools;
 
-/// The tool calls of one client, and the conversations that they belong to.
+/// One client's tool calls, and the conversations they belong to.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolCalls {
     shared: Arc<ServerState>,
     conversations: Arc<Conversations>,
 }
 
-/// A call of a tool that exists.
+/// A call to an existing tool.
 struct Call {
     tool: Tool,
     arguments: Json,
-    /// The skill that the arguments name.
+    /// The skill named in the arguments.
     skill: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Call {
         }
     }
 
-    /// Returns whether it runs a script or a tool of a skill.
+    /// Returns whether it runs a skill's script or tool.
     fn runs(&self) -> bool {
         matches!(self.tool, Tool::RunScript | Tool::CallTool)
     }
@@ -79,7 +79,7 @@ impl ToolCalls {
             None if call.runs() => self.run(call, context).await?,
             None => self.answer(call, context).await?,
         };
-        let is_there = self.record(context, &view.session, &answer, bytes).await?;
+        let is_already_given = self.record(context, &view.session, &answer, bytes).await?;
         let outcome = if answer.is_error() {
             Outcome::Failed
         } else {
@@ -89,13 +89,13 @@ impl ToolCalls {
         let metrics = &shared.metrics;
         metrics.count_request(tools::method(tool), outcome, start.elapsed());
         // A program that reads the value needs all of it.
-        if is_there && !shared.options.structured {
+        if is_already_given && !shared.options.structured {
             return Ok(tools::result_of_known_skill(&answer, &request.name));
         }
         Ok(tools::result(&answer, shared.options.structured))
     }
 
-    /// Returns the tools of the skills that a conversation has loaded.
+    /// Returns the tools of the skills loaded in a conversation.
     pub(crate) async fn skill_tools(
         &self,
         meta: &RequestMetaObject,
@@ -113,7 +113,7 @@ impl ToolCalls {
         self.shared.read_blocking(list).await
     }
 
-    /// Finds the tool that a call names: one of the server's, or a tool of a skill that the conversation has loaded.
+    /// Finds a call's tool: one of the server's, or one of a skill loaded in the conversation.
     async fn find(
         &self,
         name: &str,
@@ -145,7 +145,7 @@ impl ToolCalls {
             tool, arguments, ..
         } = call;
         let answer = move |shared: &ServerState| {
-            // The view is taken again: the one from before the wait may be outdated.
+            // Takes the view again: the one from before the wait may be outdated.
             let view = shared.current_view(client.as_ref());
             if tool.only_reads() {
                 return view.session.answer(tool, arguments);
@@ -159,7 +159,7 @@ impl ToolCalls {
         }
     }
 
-    /// Runs a script or a tool of a skill until the client cancels the call.
+    /// Runs a skill's script or tool until the client cancels the call.
     async fn run(
         &self,
         call: Call,
@@ -174,7 +174,7 @@ impl ToolCalls {
         }
     }
 
-    /// Runs a script or a tool of a skill. If the skill may not run, the user is asked, where a user let clients ask.
+    /// Runs a skill's script or tool. If the skill is not allowed to run, asks the user, if clients may ask.
     async fn run_or_ask(
         &self,
         call: Call,
@@ -200,7 +200,7 @@ impl ToolCalls {
         Ok(answer)
     }
 
-    /// Asks the user through the client whether a skill may run, and lets it run. Returns whether it may.
+    /// Asks the user through the client to allow a skill, and allows it. Returns whether it may run.
     async fn ask_to_allow(
         &self,
         id: String,
@@ -231,12 +231,12 @@ impl ToolCalls {
             let approval = Approval::by_client(name);
             shared.skills.allow(&skill.with_cancel(cancel), &approval)
         };
-        // The call that follows says why it is still refused.
+        // The next call says why it is still refused.
         Ok(self.shared.run_script(allow).await?.is_ok())
     }
 
-    /// Records what an answer gave to the model, in this conversation and for the hooks of the same user. Returns true if a
-    /// hook gave it to the model before.
+    /// Records what a response gave to the model, in this conversation and for the user's hooks. Returns true if a hook
+    /// already gave it to the model.
     async fn record(
         &self,
         context: &RequestContext<RoleServer>,
@@ -250,7 +250,7 @@ impl ToolCalls {
             return Ok(false);
         }
         if !self.skill_tools(meta).await?.is_empty() {
-            // A client that does not listen reaches them by `call_skill_tool`.
+            // A client that ignores this reaches them through `call_skill_tool`.
             let _ = context.peer.notify_tool_list_changed().await;
         }
         let Some((conversations, started_by)) = &self.shared.options.shared else {
@@ -267,7 +267,7 @@ impl ToolCalls {
     }
 }
 
-/// Ends a script or a tool when the call that runs it is dropped.
+/// Stops a script or tool when its call is dropped.
 #[derive(Default)]
 struct CancelOnDrop(Cancel);
 
@@ -277,7 +277,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Returns who a client's model is, for what it proposes.
+/// Returns the author for what a client's model proposes.
 fn author(context: &RequestContext<RoleServer>) -> Author {
     let client = context.client_info();
     let name = client.map_or_else(|| "agent".to_owned(), |client| client.name);

@@ -1,4 +1,4 @@
-//! The engine's tools and answers in the types of the protocol.
+//! The engine's tools and responses as protocol types.
 
 use rmcp::model::{
     CallToolResult, ContentBlock, MetaObject, ResourceContents, Tool, ToolAnnotations,
@@ -9,7 +9,7 @@ use skillfold::{Block, Client, Json, Session, Tool as Kind, ToolAnswer, ToolDefi
 
 use crate::metrics::Method;
 
-/// What the search of a client finds the tools by.
+/// What a client's tool search matches.
 const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load and read them";
 
 pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
@@ -34,10 +34,10 @@ pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     }
 }
 
-/// Returns the tools for a client. With `structured`, they have the schemas of their answers.
+/// Returns the tools for a client. With `structured`, they have response schemas.
 ///
-/// Some clients defer tools until the model looks for them: they are told what the tools are found by and, if there are
-/// skills that they do not list themselves, that those to find and load a skill are needed from the start.
+/// Some clients defer tools until the model searches for them. They get the search hint and, if there are skills they
+/// do not list themselves, a note that the tools to find and load a skill are needed from the start.
 pub(crate) fn for_client(
     session: &Session,
     client: Option<&Client>,
@@ -55,7 +55,7 @@ pub(crate) fn for_client(
     tools.collect()
 }
 
-/// Returns how calls of a tool are counted.
+/// Returns the method that a tool's calls are counted as.
 pub(crate) fn method(tool: Kind) -> Method {
     match tool {
         Kind::List => Method::ListSkillsTool,
@@ -67,7 +67,7 @@ pub(crate) fn method(tool: Kind) -> Method {
     }
 }
 
-/// Returns an answer as the protocol has it. With `structured`, it also has a value for programs.
+/// Converts a response to the protocol's type. With `structured`, it also has a value for programs.
 pub(crate) fn result(answer: &ToolAnswer, structured: bool) -> CallToolResult {
     let content = answer.content.iter().map(block).collect();
     let mut result = if answer.is_error() {
@@ -79,7 +79,7 @@ pub(crate) fn result(answer: &ToolAnswer, structured: bool) -> CallToolResult {
     result
 }
 
-/// Returns the answer to a call for a skill that came with a prompt.
+/// Returns the response to a call for a skill that came with a prompt.
 pub(crate) fn result_of_known_skill(answer: &ToolAnswer, tool: &str) -> CallToolResult {
     let id = answer.loaded_id().unwrap_or_default();
     let text = format!(
@@ -112,13 +112,13 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Returns a value as JSON.
+/// Converts a value to JSON.
 pub(crate) fn value(value: &impl Serialize) -> Value {
-    // Views consist of texts, numbers and lists of these, which can always be written.
+    // Views consist of strings, numbers and lists of these, which always serialize.
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Returns a value in the engine's type.
+/// Converts a value to the engine's type.
 pub(crate) fn json(value: Value) -> Json {
     // Every value is JSON.
     serde_json::from_value(value).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A skill's files, taken once: what is run is what was looked at.
+//! A snapshot of a skill's files: what runs is what was reviewed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,16 +8,16 @@ use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{Finding, Folder, Stability};
 use skillfold_core::{Error, Refusal, Source};
 
-/// Maximum files of a skill that is run.
+/// Maximum number of files in a skill that is run.
 const MAX_FILES: usize = 10_000;
 
-/// Maximum bytes of all files of a skill that is run.
+/// Maximum total size of a skill that is run.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The files of a skill in memory. A run gets these bytes, whatever happens to the folder meanwhile.
+/// A skill's files in memory. A run gets these bytes, whatever happens to the folder meanwhile.
 ///
-/// Files that start with `#!` or are ELF programs are executable in the sandbox; the modes on disk do not matter, since the
-/// digest that was approved does not cover them.
+/// Files that start with `#!` and ELF programs are executable in the sandbox; the modes on disk do not matter, since
+/// the approved digest does not cover them.
 ///
 /// ```
 /// use skillfold_core::MemorySource;
@@ -58,11 +58,12 @@ impl SkillCopy {
         Ok(copy)
     }
 
-    /// Reads the files of a skill from its source, by handles.
+    /// Reads a skill's files from its source, through handles.
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be listed or read or keeps changing, or if the skill has more than 10,000 files or 64 MiB.
+    /// Fails if a file cannot be listed or read or keeps changing, or if the skill has more than 10,000 files or 64
+    /// MiB.
     pub fn read(source: &dyn Source, folder: &Folder) -> Result<Self, Error> {
         let limits = whole_skill_limits();
         let mut copy = Self::new([])?;
@@ -72,7 +73,7 @@ impl SkillCopy {
             page.check_complete(&folder.to_string())?;
             copy.skipped.extend(page.findings);
             for file in page.files {
-                let content = read_whole(source, folder, &file.path, MAX_BYTES - bytes)?;
+                let content = read_entire_file(source, folder, &file.path, MAX_BYTES - bytes)?;
                 bytes += content.len() as u64;
                 copy.insert(file.path, content, bytes)?;
             }
@@ -85,7 +86,7 @@ impl SkillCopy {
         }
     }
 
-    /// Returns the digest of the copy: the same as [`skill_digest`](skillfold_core::load::skill_digest) of what was read.
+    /// Returns the copy's digest, equal to [`skill_digest`](skillfold_core::load::skill_digest) of what was read.
     pub fn content_digest(&self) -> Digest {
         let files = self.files.iter();
         let files: FileDigests = files
@@ -94,7 +95,7 @@ impl SkillCopy {
         files.digest()
     }
 
-    /// Returns the bytes of a file.
+    /// Returns a file's bytes.
     pub fn file(&self, path: &ResourcePath) -> Option<&[u8]> {
         self.files.get(path).map(|bytes| &**bytes)
     }
@@ -104,7 +105,7 @@ impl SkillCopy {
         self.files.keys()
     }
 
-    /// Returns what the source skipped, such as links; a run does not have it.
+    /// Returns what the source skipped, such as links; a run does not get it.
     pub fn skipped(&self) -> &[Finding] {
         &self.skipped
     }
@@ -130,7 +131,7 @@ impl SkillCopy {
         Ok(())
     }
 
-    /// Refuses a path that is a file and also the folder of another file.
+    /// Refuses a path that is both a file and another file's folder.
     fn check_folders(&self) -> Result<(), Error> {
         for path in self.files.keys() {
             let mut rest = path.as_str();
@@ -154,15 +155,15 @@ impl fmt::Debug for SkillCopy {
     }
 }
 
-/// Whether a file can be executed in the sandbox.
+/// Whether a file is executable in the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Executable {
     Yes,
     No,
 }
 
-/// Reads a whole file, of at most `max_bytes` bytes.
-fn read_whole(
+/// Reads an entire file of at most `max_bytes` bytes.
+fn read_entire_file(
     source: &dyn Source,
     folder: &Folder,
     path: &ResourcePath,

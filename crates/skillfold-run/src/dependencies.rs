@@ -1,4 +1,4 @@
-//! What a skill's scripts need besides the skill: inline metadata of Python scripts, `package.json`, and imports.
+//! Dependencies of a skill's scripts: inline metadata in Python scripts, `package.json`, and imports.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,13 +11,13 @@ use crate::error::{RunError, RunErrorKind};
 use crate::imports;
 use crate::interpreter::{self, candidates};
 
-/// Maximum bytes of a file in which packages are named.
+/// Maximum size of a file that lists packages.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Maximum packages that one file names.
+/// Maximum number of packages per file.
 const MAX_REQUIREMENTS: usize = 200;
 
-/// Who installs packages.
+/// A package installer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub enum Installer {
 }
 
 impl Installer {
-    /// Returns the name of the program.
+    /// Returns the program's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Uv => "uv",
@@ -44,23 +44,23 @@ impl fmt::Display for Installer {
     }
 }
 
-/// The packages that a file of a skill asks for.
+/// The packages a skill's file depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependencies {
     /// The Python script with inline metadata, the `package.json`, or the file that imports packages.
     pub file: ResourcePath,
-    /// The packages as the file names them, such as `requests>=2`; those that are imported, as `zod@latest`.
+    /// The packages as listed in the file, such as `requests>=2`; imported ones as `zod@latest`.
     pub requirements: Vec<String>,
-    /// Who installs them.
+    /// The program that installs them.
     pub installer: Installer,
 }
 
-/// Returns what the scripts of a skill ask for, once for each file that names packages.
+/// Returns the dependencies of a skill's scripts, one entry per file that lists packages.
 ///
 /// # Errors
 ///
-/// Fails with `invalid_dependencies` if a file names its packages in a way that is not understood.
+/// Fails with `invalid_dependencies` if a file's list of packages is not understood.
 pub fn dependencies<'a>(
     copy: &SkillCopy,
     scripts: impl IntoIterator<Item = &'a ResourcePath>,
@@ -73,8 +73,8 @@ pub fn dependencies<'a>(
     found.filter_map(Result::transpose).collect()
 }
 
-/// Returns what a script asks for: by its own inline metadata, by the nearest `package.json` above it, or, in JavaScript and
-/// TypeScript without one, by its imports.
+/// Returns a script's dependencies: from its inline metadata, the nearest `package.json` above it or, for JavaScript
+/// and TypeScript without one, its imports.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn script_dependencies(
     }
 }
 
-/// Returns the file that says what a script needs.
+/// Returns the file that lists a script's dependencies.
 pub(crate) fn dependency_file(copy: &SkillCopy, script: &ResourcePath) -> Option<ResourcePath> {
     if is_run_by(copy, script, interpreter::is_python) {
         return Some(script.clone());
@@ -144,13 +144,13 @@ fn is_package_file(path: &ResourcePath) -> bool {
     path.as_str().rsplit('/').next() == Some("package.json")
 }
 
-/// Returns the TOML between `# /// script` and `# ///`, as the packaging guide of Python has it.
+/// Returns the TOML between `# /// script` and `# ///`, as in the Python packaging guide.
 pub(crate) fn inline_metadata(bytes: &[u8]) -> Option<String> {
     let text = str::from_utf8(&bytes[..bytes.len().min(MAX_BYTES)]).ok()?;
     let mut lines = text.lines();
     lines.find(|line| line.trim_end() == "# /// script")?;
     let mut metadata = String::new();
-    // The last closing line of the comment counts, as in the reference implementation.
+    // The comment's last closing line counts, as in the reference implementation.
     let mut closed = None;
     for line in lines {
         let line = line.trim_end();
@@ -187,7 +187,7 @@ fn python_packages(path: &ResourcePath, metadata: &str) -> Result<Vec<String>, R
     }
 }
 
-/// Returns whether a requirement names a package of an index, and not an address, a file or an option.
+/// Returns whether a requirement names a package in an index, and not a URL, a file or an option.
 fn is_of_index(requirement: &str) -> bool {
     requirement.starts_with(|first: char| first.is_ascii_alphanumeric())
         && !requirement.contains('@')
@@ -195,7 +195,7 @@ fn is_of_index(requirement: &str) -> bool {
         && !requirement.contains(char::is_control)
 }
 
-/// Returns which versions of Python a script with inline metadata runs with, such as `>=3.9`; empty if it does not say.
+/// Returns the Python versions that a script's inline metadata requires, such as `>=3.9`; empty if it has none.
 pub(crate) fn requires_python(bytes: &[u8]) -> String {
     let table: Option<toml::Table> =
         inline_metadata(bytes).and_then(|text| toml::from_str(&text).ok());
@@ -215,7 +215,7 @@ fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunEr
     let list = list
         .as_object()
         .ok_or_else(|| invalid(path, "`dependencies` is not an object"))?;
-    // Other specifications name addresses, folders and repositories.
+    // Other specifiers name URLs, folders and repositories.
     let is_range = |text: &str| {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".*^~<>=| +-".contains(&byte);
         text.bytes().all(is_part)
@@ -230,7 +230,7 @@ fn node_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Vec<String>, RunEr
     list.iter().map(package).collect()
 }
 
-/// Returns the packages that a file imports and that the skill does not bring along.
+/// Returns the packages a file imports that are not part of the skill.
 fn imported_packages(copy: &SkillCopy, bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     let is_own = |name: &str| {

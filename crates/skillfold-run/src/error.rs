@@ -1,4 +1,4 @@
-//! Why a run did not start, or a toolset did not answer.
+//! Why a run did not start, or a toolset did not respond.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use skillfold_core::diagnostic::visible;
 
 use crate::layers::{Layer, LayerState};
 
-/// A run that did not start, or a toolset that could not be loaded or did not answer.
+/// A run that did not start, or a toolset that could not be loaded or did not respond.
 ///
 /// What ended a run that did start, such as its time limit, is in its [`Outcome`](crate::Outcome).
 #[derive(Debug)]
@@ -25,33 +25,33 @@ pub struct RunError {
 pub enum RunErrorKind {
     /// More arguments than the limit.
     TooManyArguments,
-    /// The arguments together have more bytes than the limit.
+    /// The arguments exceed the total size limit.
     ArgumentsTooLong,
-    /// Standard input has more bytes than the limit.
+    /// Standard input exceeds the size limit.
     InputTooLarge,
-    /// No program that can run the script is installed, or this build lacks the feature that runs it.
+    /// No program that can run the script is installed, or this build lacks the feature to run it.
     InterpreterMissing,
-    /// The skill has no such file, or no program is known that runs it.
+    /// The skill has no such file, or no known program runs it.
     NotAScript,
-    /// The system lacks a layer of the sandbox.
+    /// The system lacks a sandbox layer.
     BoxUnavailable,
     /// A permission cannot be granted.
     NotPermitted,
     /// The system refused to start the process.
     FailedToStart,
-    /// A file of the skill names the packages that it needs in a way that is not understood.
+    /// A skill's file lists its packages in a way that is not understood.
     InvalidDependencies,
-    /// The packages that a script needs could not be installed.
+    /// A script's packages could not be installed.
     PackagesNotInstalled,
-    /// A toolset cannot be found in the skill, or what it says about its tools breaks a rule.
+    /// A toolset is not in the skill, or its tool definitions break a rule.
     InvalidToolset,
     /// The toolset has no such tool.
     UnknownTool,
-    /// The arguments of a call do not fit the tool's schema.
+    /// A call's arguments do not match the tool's schema.
     InvalidArguments,
-    /// The toolset ended, or said something that is not an answer.
+    /// The toolset exited, or sent something that is not a response.
     ToolsetFailed,
-    /// The toolset did not answer in time.
+    /// The toolset did not respond in time.
     Timeout,
     /// The host cancelled the toolset.
     Cancelled,
@@ -82,8 +82,8 @@ impl RunErrorKind {
 }
 
 impl RunError {
-    /// Creates an error, for a [`ToolsetLoader`](crate::toolset::ToolsetLoader) of a host. The message says what and which,
-    /// the hint what to do.
+    /// Creates an error, for a host's [`ToolsetLoader`](crate::toolset::ToolsetLoader). The message says what and
+    /// which, the hint what to do.
     pub fn new(kind: RunErrorKind, message: impl AsRef<str>, hint: &str) -> Self {
         Self {
             kind,
@@ -116,7 +116,7 @@ impl RunError {
         }
     }
 
-    /// Sets what to do about it, for a host that knows more.
+    /// Sets the hint, for a host that knows more.
     #[must_use]
     pub fn with_hint(mut self, hint: &str) -> Self {
         self.hint = hint.into();
@@ -133,7 +133,7 @@ impl RunError {
         self.kind.code()
     }
 
-    /// Returns what to do about it.
+    /// Returns how to fix it.
     pub fn hint(&self) -> &str {
         &self.hint
     }
@@ -146,7 +146,7 @@ impl RunError {
         }
     }
 
-    /// Returns the missing layer of the sandbox, if that is the reason.
+    /// Returns the missing sandbox layer, if that is the reason.
     pub fn layer(&self) -> Option<Layer> {
         self.layer
     }

@@ -1,4 +1,4 @@
-//! What a script says about itself.
+//! A script's help text.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::options::RunOptions;
 use crate::run::Run;
 use crate::scripts::script;
 
-/// Maximum bytes of a help text.
+/// Maximum size of a help text.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Maximum time for it.
+/// Maximum time to print it.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// Signs around the text at the head of a script.
+/// Quotes around a script's docstring.
 const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
 
 /// Where a help text comes from.
@@ -27,12 +27,12 @@ const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
 pub enum Help {
     /// The script printed it for `--help`.
     Printed(String),
-    /// The comment or string at its head.
+    /// The comment or string at the top of the script.
     Head(String),
 }
 
 impl Help {
-    /// Returns the comment at the head of a script, which can be empty. Nothing is run.
+    /// Returns the comment at the top of a script, which may be empty. Runs nothing.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ impl Help {
     }
 }
 
-/// Returns what a script prints for `--help`, run with nothing but that argument and small limits. If it fails or prints
-/// nothing, returns the comment at its head, which can be empty.
+/// Returns what a script prints for `--help`, run with only that argument and small limits. If it fails or prints
+/// nothing, returns the comment at its top, which may be empty.
 ///
 /// # Errors
 ///
@@ -72,14 +72,14 @@ pub fn help(copy: &SkillCopy, path: &ResourcePath, options: RunOptions) -> Resul
     Help::at_head(copy, path)
 }
 
-/// Returns what follows the inline metadata at the head of a Python script.
+/// Returns what follows the inline metadata at the top of a Python script.
 fn without_metadata(body: &str) -> &str {
     let metadata = body.strip_prefix("# /// script\n");
     let rest = metadata.and_then(|metadata| metadata.split_once("\n# ///\n"));
     rest.map_or(body, |(_, rest)| rest.trim_start())
 }
 
-/// Returns the comment or the documentation string at the head of a script.
+/// Returns the comment or docstring at the top of a script.
 pub(crate) fn head(text: &str) -> String {
     let text = truncate_bytes(text, MAX_BYTES);
     let body = match text.strip_prefix("#!") {

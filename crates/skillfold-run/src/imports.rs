@@ -1,11 +1,11 @@
-//! The packages that a JavaScript or TypeScript file imports.
+//! The packages a JavaScript or TypeScript file imports.
 
 use std::collections::BTreeSet;
 
-/// The module that every toolset can import. Skillfold brings it along, so it is not installed.
+/// The module every toolset can import. Skillfold provides it, so it is not installed.
 pub(crate) const AGENT_TOOLS: &str = "@agent/tools";
 
-/// Modules that Node, Bun and Deno have, which `node:` may stand before.
+/// Modules built into Node, Bun and Deno, optionally prefixed with `node:`.
 const BUILT_IN: [&str; 42] = [
     "assert",
     "async_hooks",
@@ -51,7 +51,8 @@ const BUILT_IN: [&str; 42] = [
     "zlib",
 ];
 
-/// How lines start that can import something, and the words before its name. Other lines, such as comments, are passed over.
+/// Prefixes of lines that may import something, and the words before the package name. Other lines, such as comments,
+/// are skipped.
 const IMPORTS: [(&str, &[&str]); 7] = [
     ("import", &["from", "import", "require("]),
     ("export {", &["from"]),
@@ -62,7 +63,7 @@ const IMPORTS: [(&str, &[&str]); 7] = [
     ("var ", &["require("]),
 ];
 
-/// Returns the names of the packages that a file imports, in order.
+/// Returns the names of the packages a file imports, sorted.
 pub(crate) fn packages(text: &str) -> BTreeSet<&str> {
     let names = text.lines().filter_map(specifier).filter_map(package);
     names
@@ -70,7 +71,7 @@ pub(crate) fn packages(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Returns what a line imports, such as `zod/mini`. Types alone are not there when a file runs.
+/// Returns the specifier a line imports, such as `zod/mini`. Type-only imports are erased at run time.
 fn specifier(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let (_, words) = IMPORTS.iter().find(|(start, _)| line.starts_with(start))?;
@@ -87,7 +88,7 @@ fn specifier(line: &str) -> Option<&str> {
     })
 }
 
-/// Returns the package of a specifier; none for paths, addresses and names that no package can have.
+/// Returns a specifier's package; none for paths, URLs and invalid package names.
 fn package(specifier: &str) -> Option<&str> {
     let is_name = |part: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -1,4 +1,4 @@
-//! Which program runs a script: by its first line, else by its extension.
+//! Picks the program that runs a script: by its shebang, else by its extension.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use skillfold_core::name::ResourcePath;
 
 use crate::error::{RunError, RunErrorKind};
 
-/// The programs that run files with an extension, the first installed one wins. Each is a program and its arguments
-/// before the path of the script.
+/// The programs that run files with an extension; the first installed one wins. Each entry is a program and its
+/// arguments before the script's path.
 const BY_EXTENSION: &[(&[&str], &[&[&str]])] = &[
     (&["py"], PYTHON),
     (&["sh"], &[&["sh"]]),
@@ -21,25 +21,25 @@ const BY_EXTENSION: &[(&[&str], &[&[&str]])] = &[
 
 const PYTHON: &[&[&str]] = &[&["python3"], &["python"]];
 
-/// Deno asks for permissions by default; the sandbox is what limits it here.
+/// Deno asks for permissions by default; here the sandbox limits it.
 pub(crate) const DENO: &[&str] = &["deno", "run", "--allow-all", "--no-prompt"];
 
 /// Programs that choose what to do by the name they are called with.
 const MULTI_CALL: [&str; 2] = ["busybox", "toybox"];
 
-/// Maximum bytes of the first line that are read.
+/// Maximum length of a shebang line.
 const MAX_SHEBANG: usize = 256;
 
-/// Maximum arguments in the first line.
+/// Maximum number of arguments in a shebang line.
 const MAX_SHEBANG_WORDS: usize = 8;
 
-/// A program that can run a script, before it is looked up.
+/// A program that can run a script, not yet looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Interpreter {
-    /// The name of the program, such as `python3`.
+    /// The program's name, such as `python3`.
     pub program: String,
-    /// The arguments before the path of the script.
+    /// The arguments before the script's path.
     pub arguments: Vec<String>,
 }
 
@@ -48,15 +48,15 @@ pub struct Interpreter {
 pub(crate) struct Installed {
     /// The file, with links resolved.
     pub(crate) path: PathBuf,
-    /// The name that the program sees as its own.
+    /// The name the program sees as its own.
     pub(crate) name: String,
     pub(crate) arguments: Vec<String>,
 }
 
-/// Starts a program that is a file of the skill itself.
+/// Starts a program that is one of the skill's files.
 const STARTER: &[&[&str]] = &[&["env"]];
 
-/// Returns whether a program is Python, of whatever version.
+/// Returns whether a program is Python, any version.
 pub(crate) fn is_python(program: &str) -> bool {
     let version = program.strip_prefix("python");
     version.is_some_and(|rest| {
@@ -70,7 +70,7 @@ pub(crate) fn is_javascript(program: &str) -> bool {
     ["node", "bun", "deno"].contains(&program)
 }
 
-/// Returns whether a program is one of the languages above, of whatever version.
+/// Returns whether a program is one of the languages above, any version.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_language(program: &Path) -> bool {
     let without_version = |name: &str| -> String {
@@ -87,14 +87,14 @@ pub(crate) fn is_language(program: &Path) -> bool {
     })
 }
 
-/// Returns the programs that can run a file, the preferred one first; none if it is not a script.
+/// Returns the programs that can run a file, in order of preference; none if it is not a script.
 pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> {
-    // `env` takes a word with `=` for a variable.
+    // `env` treats a word with `=` as a variable.
     if bytes.starts_with(b"\x7fELF") && !path.as_str().contains('=') {
         return programs(STARTER);
     }
     let mut found: Vec<Interpreter> = match shebang(bytes) {
-        // It would fetch the script's packages at each run; `prepare` fetches them once.
+        // `uv` would fetch the script's packages on each run; `prepare` fetches them once.
         Some(named) if named.program == "uv" => programs(PYTHON),
         named => named.into_iter().collect(),
     };
@@ -113,7 +113,7 @@ pub(crate) fn candidates(path: &ResourcePath, bytes: &[u8]) -> Vec<Interpreter> 
     found
 }
 
-/// Returns the program that the first line of a file names.
+/// Returns the program named in a file's shebang.
 fn shebang(bytes: &[u8]) -> Option<Interpreter> {
     let line = bytes.strip_prefix(b"#!")?;
     let line = &line[..line.len().min(MAX_SHEBANG)];
@@ -133,7 +133,7 @@ fn shebang(bytes: &[u8]) -> Option<Interpreter> {
     from_words(&words)
 }
 
-/// Returns the programs of a table.
+/// Returns the programs in a table.
 pub(crate) fn programs(table: &[&[&str]]) -> Vec<Interpreter> {
     table.iter().filter_map(|words| from_words(words)).collect()
 }
@@ -142,7 +142,7 @@ fn from_words(words: &[&str]) -> Option<Interpreter> {
     let (program, arguments) = words.split_first()?;
     let program = file_name(program);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    // A leading `-` or a `=` would be an option or a variable of `env`.
+    // A leading `-` or a `=` would be an option or a variable for `env`.
     let is_name = program.bytes().all(is_plain)
         && program.starts_with(|first: char| first.is_ascii_alphanumeric());
     is_name.then(|| Interpreter {
@@ -155,7 +155,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Finds the first installed program of a list in the folders of a search path.
+/// Finds the first installed program of a list in a search path.
 pub(crate) fn find(
     candidates: &[Interpreter],
     search: &[PathBuf],
@@ -195,8 +195,8 @@ pub(crate) fn find(
     ))
 }
 
-/// Returns the real path of a program in a folder, if it is one. A wrapper that is itself a script, as version managers
-/// install, needs files that the sandbox does not have, so it is passed over.
+/// Returns the real path of a program in a folder, if there is one. Skips wrapper scripts, as installed by version
+/// managers: they need files that the sandbox does not have.
 #[expect(
     clippy::disallowed_methods,
     reason = "the path of an installed program, not of a skill"

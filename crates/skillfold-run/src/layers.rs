@@ -1,20 +1,20 @@
-//! The layers of the sandbox, and which of them a system has.
+//! The sandbox layers, and which of them a system has.
 
 use std::fmt;
 
-/// A layer of the sandbox. Each one holds by itself, so a fault in one does not open the sandbox.
+/// A sandbox layer. Each one holds by itself, so a flaw in one does not open the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Layer {
-    /// Namespaces of Linux: a file system, a process tree and a network of the run's own.
+    /// Linux namespaces: a private file system, process tree and network.
     Namespaces,
     /// Landlock: the kernel refuses files, TCP and signals outside what was granted.
     Landlock,
     /// A seccomp filter: the kernel refuses system calls that scripts do not need.
     Seccomp,
-    /// Limits of each process: memory, processes, open files, file sizes, CPU time.
+    /// Per-process limits: memory, processes, open files, file sizes, CPU time.
     ResourceLimits,
-    /// A control group: limits of all processes together. Used where one can be made, and never required.
+    /// A control group: limits for all processes together. Used where available, never required.
     ControlGroup,
 }
 
@@ -28,7 +28,7 @@ impl Layer {
         Self::ControlGroup,
     ];
 
-    /// Returns the name of the layer, as in settings and messages.
+    /// Returns the layer's name in settings and messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
@@ -39,7 +39,7 @@ impl Layer {
         }
     }
 
-    /// Returns the layer of that name.
+    /// Returns the layer with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.as_str() == name)
     }
@@ -56,17 +56,17 @@ impl fmt::Display for Layer {
     }
 }
 
-/// What is known about one layer on this system.
+/// A layer's state on this system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LayerState {
     /// The layer.
     pub layer: Layer,
-    /// Why it is missing, or `None` if it is there.
+    /// Why it is missing; `None` if it is available.
     pub missing: Option<Box<str>>,
 }
 
-/// Which layers of the sandbox this system has.
+/// The sandbox layers this system has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoxReport {
@@ -92,12 +92,12 @@ impl BoxReport {
             .any(|state| state.layer == layer && state.missing.is_none())
     }
 
-    /// Returns whether the system has every layer that is required.
+    /// Returns whether the system has every required layer.
     pub fn is_whole(&self) -> bool {
         self.refusal(&Accept::default()).is_none()
     }
 
-    /// Returns the first layer that is required, missing and not accepted as missing.
+    /// Returns the first required layer that is missing and not accepted as missing.
     pub(crate) fn refusal(&self, accept: &Accept) -> Option<&LayerState> {
         self.layers.iter().find(|state| {
             state.missing.is_some()
@@ -107,16 +107,16 @@ impl BoxReport {
     }
 }
 
-/// The layers that the host accepts to be missing, by name. By default none: a run is refused where a layer is missing.
+/// The layers that the host allows to be missing. None by default: a run is refused if a layer is missing.
 ///
-/// A layer that the system has is used even if its absence would be accepted.
+/// An accepted layer is still used if the system has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accept {
     layers: Vec<Layer>,
 }
 
 impl Accept {
-    /// Accepts that a layer may be missing.
+    /// Allows a layer to be missing.
     #[must_use]
     pub fn missing(mut self, layer: Layer) -> Self {
         self.layers.push(layer);

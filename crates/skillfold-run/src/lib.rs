@@ -1,9 +1,9 @@
-//! Runs the scripts of skills, in a sandbox.
+//! Runs skills' scripts in a sandbox.
 //!
-//! The sandbox has no network, no files but the skill (read-only), a scratch folder and the system's programs, no environment
-//! of the host, and limits of time, output, memory and processes. What is run is a [`SkillCopy`]: the bytes that were looked
-//! at, whatever happens to the folder meanwhile. Where a layer of the sandbox is missing, the run is refused and the error names
-//! the layer, unless the host [accepts](Accept) that.
+//! The sandbox has no network, no files but the skill (read-only), a scratch folder and the system's programs, none of
+//! the host's environment, and limits on time, output, memory and processes. It runs a [`SkillCopy`]: the bytes that
+//! were reviewed, whatever happens to the folder meanwhile. If a sandbox layer is missing, the run is refused with an
+//! error that names the layer, unless the host [accepts](Accept) that.
 //!
 //! ```no_run
 //! use skillfold_run::{Run, SkillCopy};
@@ -15,7 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here is run by loading a skill; a host calls [`Run::run`] or [`Run::start`].
+//! Loading a skill runs nothing; a host calls [`Run::run`] or [`Run::start`].
 
 mod limits;
 

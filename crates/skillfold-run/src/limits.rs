@@ -1,8 +1,8 @@
-//! The limits of a run, each with its default and the reason for it.
+//! A run's limits, each with its default and the reason for it.
 
 use std::time::{Duration, Instant};
 
-/// Limits of a run. Reaching one ends the run and is reported; nothing is cut silently.
+/// Limits of a run. Exceeding one ends the run and is reported; nothing is truncated silently.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,26 +15,26 @@ use std::time::{Duration, Instant};
 pub struct RunLimits {
     /// Maximum time from start to end. 60 seconds.
     pub wall_time: Duration,
-    /// Maximum bytes of standard output and standard error together. 1 MiB.
+    /// Maximum size of stdout and stderr together. 1 MiB.
     pub output_bytes: usize,
     /// Maximum number of arguments. 100.
     pub arguments: usize,
-    /// Maximum bytes of all arguments together. 4,096.
+    /// Maximum total size of the arguments. 4,096 bytes.
     pub argument_bytes: usize,
-    /// Maximum bytes given to standard input. 16 MiB.
+    /// Maximum size of stdin. 16 MiB.
     pub input_bytes: usize,
-    /// Maximum bytes of memory: of each process, and of all together where a control group can be made. 1 GiB, since
-    /// Node needs a few hundred MiB.
+    /// Maximum memory: per process, and in total where a control group is available. 1 GiB, since Node needs a few
+    /// hundred MiB.
     pub memory_bytes: u64,
-    /// Maximum processes and threads at a time. 128; Node starts eleven.
+    /// Maximum number of concurrent processes and threads. 128; Node starts eleven.
     pub processes: u64,
-    /// Maximum open files of each process. 512.
+    /// Maximum number of open files per process. 512.
     pub open_files: u64,
-    /// Maximum bytes of each file that is written. 256 MiB.
+    /// Maximum size of each written file. 256 MiB.
     pub file_bytes: u64,
-    /// Maximum bytes of all files in the scratch folder. 256 MiB.
+    /// Maximum total size of the scratch folder. 256 MiB.
     pub scratch_bytes: u64,
-    /// Maximum CPU time of each process, in whole seconds; [`Duration::MAX`] for none. 60 seconds.
+    /// Maximum CPU time per process, in whole seconds; [`Duration::MAX`] for none. 60 seconds.
     pub cpu_time: Duration,
 }
 
@@ -68,10 +68,10 @@ setters! {
 }
 
 impl RunLimits {
-    /// Returns when what starts now must have ended.
+    /// Returns the deadline of a run that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // A time that the clock does not have is a year.
+        // A time that overflows the clock counts as a year.
         now.checked_add(self.wall_time)
             .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
     }

@@ -1,4 +1,4 @@
-//! What scripts, toolsets and installers are run with.
+//! Options for running scripts, toolsets and installers.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use crate::limits::RunLimits;
 use crate::permissions::Permissions;
 use crate::supervise::Cancel;
 
-/// The folders in which programs are looked up unless the host says otherwise.
+/// The folders that programs are looked up in by default.
 pub const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/// Limits, permissions and the like. By default: the limits of [`RunLimits`], no permission, no layer that may be missing,
-/// programs of the [`SYSTEM_FOLDERS`].
+/// Limits, permissions and other options. By default: the limits of [`RunLimits`], no permissions, no layer may be
+/// missing, programs from the [`SYSTEM_FOLDERS`].
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     pub(crate) limits: RunLimits,
@@ -34,21 +34,21 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// Sets the limits. For a toolset, [`wall_time`](RunLimits::wall_time) is that of each call, and of the start.
+    /// Sets the limits. For a toolset, [`wall_time`](RunLimits::wall_time) applies to each call, and to the start.
     #[must_use]
     pub fn with_limits(mut self, limits: RunLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets what it may use beyond its skill.
+    /// Sets what it may access beyond its skill.
     #[must_use]
     pub fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = permissions;
         self
     }
 
-    /// Sets the layers of the sandbox that may be missing.
+    /// Sets the sandbox layers that may be missing.
     #[must_use]
     pub fn with_accepted(mut self, accept: Accept) -> Self {
         self.accept = accept;
@@ -62,7 +62,7 @@ impl RunOptions {
         self
     }
 
-    /// Sets the token that ends it. A toolset then answers every call with `cancelled`.
+    /// Sets the cancellation token. A cancelled toolset answers every call with `cancelled`.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
@@ -74,12 +74,12 @@ impl RunOptions {
         &self.limits
     }
 
-    /// Returns what it may use beyond its skill.
+    /// Returns what it may access beyond its skill.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
     }
 
-    /// Returns the token that ends it.
+    /// Returns the cancellation token.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }

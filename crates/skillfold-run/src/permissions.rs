@@ -1,4 +1,4 @@
-//! What a run may use beyond its skill and its scratch folder. By default nothing.
+//! What a run may access beyond its skill and scratch folder. Nothing by default.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
 /// Prefixes of variables that change how programs are loaded.
 const RESERVED_PREFIXES: [&str; 3] = ["LD_", "DYLD_", "GLIBC_"];
 
-/// Whether a run may use the network.
+/// A run's network access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Network {
-    /// No sockets but pairs within the sandbox.
+    /// No sockets except pairs within the sandbox.
     #[default]
     None,
-    /// The network of the host, its loopback included.
+    /// The host's network, including loopback.
     Host,
 }
 
-/// Packages that were installed for a file of a skill. A run that needs them sees them, and cannot change them.
+/// Packages installed for a skill's file. Runs that need them can read but not change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Packages {
-    /// The file that names them: a script, a toolset or a `package.json`.
+    /// The file that lists them: a script, a toolset or a `package.json`.
     pub file: ResourcePath,
-    /// Who installed them.
+    /// The program that installed them.
     pub installer: Installer,
-    /// The folder in which they are.
+    /// The folder that contains them.
     pub folder: PathBuf,
 }
 
@@ -48,7 +48,7 @@ impl Packages {
         }
     }
 
-    /// Returns the name of the folder that a run sees: Node looks for packages in folders of this name above a script.
+    /// Returns the folder's name in the sandbox: Node looks for packages in folders with this name above a script.
     pub(crate) fn folder_name(&self) -> &'static str {
         match self.installer {
             Installer::Uv => "packages",
@@ -56,17 +56,17 @@ impl Packages {
         }
     }
 
-    /// Returns the path at which a run sees them, for a skill at this path.
+    /// Returns their path in the sandbox, for a skill at this path.
     pub(crate) fn path(&self, skill: &Path) -> PathBuf {
         skill.with_file_name(self.folder_name())
     }
 
-    /// Returns the path at which they are.
+    /// Returns their path on the host.
     pub(crate) fn source(&self) -> PathBuf {
         self.folder.join(self.folder_name())
     }
 
-    /// Refuses packages that are gone, and a link in their place: it would show another folder of the host.
+    /// Refuses packages that are gone, and a link in their place: it would expose another host folder.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let found = self.source().symlink_metadata();
         if found.is_ok_and(|metadata| metadata.is_dir()) {
@@ -86,7 +86,7 @@ impl Packages {
     }
 }
 
-/// What a person has granted to a run.
+/// What the user has granted to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     network: Network,
@@ -100,23 +100,23 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// Grants the network of the host.
+    /// Grants the host's network.
     #[must_use]
     pub fn with_network(mut self) -> Self {
         self.network = Network::Host;
         self
     }
 
-    /// Grants reading a file or folder of the host, at its own path.
+    /// Grants reading a host file or folder, at the same path.
     #[must_use]
     pub fn with_read(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
         self
     }
 
-    /// Grants reading and writing a file or folder of the host, at its own path.
+    /// Grants reading and writing a host file or folder, at the same path.
     ///
-    /// A run that root starts has the rights of an unprivileged user; the folder must be writable for everyone.
+    /// A run started by root has an unprivileged user's rights; the folder must be writable for everyone.
     #[must_use]
     pub fn with_write(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
@@ -130,39 +130,39 @@ impl Permissions {
         self
     }
 
-    /// Grants packages of the skill, in place of those granted before. A run gets those of its own script alone.
+    /// Grants the skill's packages, replacing earlier ones. A run only gets those of its own script.
     #[must_use]
     pub fn with_packages(mut self, packages: impl IntoIterator<Item = Packages>) -> Self {
         self.packages = packages.into_iter().collect();
         self
     }
 
-    /// Sets where a granted path leads, with all links resolved. A run that finds it leading elsewhere is refused: whoever may
-    /// write above it could have made a link there since it was granted.
+    /// Sets a granted path's target, with all links resolved. A run is refused if the path leads elsewhere: someone
+    /// with write access above it could have created a link since it was granted.
     #[must_use]
     pub fn with_real_path(mut self, path: impl Into<PathBuf>, real: impl Into<PathBuf>) -> Self {
         self.real.insert(path.into(), real.into());
         self
     }
 
-    /// Sets what no run may get, whatever is granted.
+    /// Sets what no run may access, whatever is granted.
     #[must_use]
     pub fn with_protected(mut self, protected: Protected) -> Self {
         self.protected = protected;
         self
     }
 
-    /// Returns whether the network is granted.
+    /// Returns the network access.
     pub fn network(&self) -> Network {
         self.network
     }
 
-    /// Returns the paths that may be read.
+    /// Returns the readable paths.
     pub fn read(&self) -> &[PathBuf] {
         &self.read
     }
 
-    /// Returns the paths that may be written.
+    /// Returns the writable paths.
     pub fn write(&self) -> &[PathBuf] {
         &self.write
     }
@@ -177,13 +177,13 @@ impl Permissions {
         &self.packages
     }
 
-    /// Returns what no run may get.
+    /// Returns what no run may access.
     #[cfg(target_os = "linux")]
     pub(crate) fn protected(&self) -> &Protected {
         &self.protected
     }
 
-    /// Returns where a granted path leads.
+    /// Returns a granted path's target.
     #[cfg(target_os = "linux")]
     pub(crate) fn real_path(&self, path: &Path) -> std::io::Result<PathBuf> {
         match self.real.get(path) {
@@ -192,28 +192,36 @@ impl Permissions {
         }
     }
 
-    /// Refuses grants of what is [protected](Self::with_protected).
+    /// Refuses grants for [protected](Self::with_protected) paths.
     ///
     /// # Errors
     ///
-    /// Fails with `not_permitted`, and names the path and what it covers.
+    /// Fails with `not_permitted`, naming the path and what it covers.
     pub fn check_protected(&self) -> Result<(), RunError> {
         for path in &self.read {
             let covered = |place: &PathBuf| self.protected.read_exposes(place);
-            refuse_covered(path, "read", self.places(path).iter().find_map(covered))?;
+            refuse_covered(
+                path,
+                "read",
+                self.resolved_paths(path).iter().find_map(covered),
+            )?;
         }
         for path in &self.write {
             let covered = |place: &PathBuf| self.protected.write_exposes(place);
-            refuse_covered(path, "written", self.places(path).iter().find_map(covered))?;
+            refuse_covered(
+                path,
+                "written",
+                self.resolved_paths(path).iter().find_map(covered),
+            )?;
         }
         Ok(())
     }
 
-    /// Returns a granted path, where it leads, and where it led when it was granted.
-    fn places(&self, path: &Path) -> Vec<PathBuf> {
+    /// Returns a granted path, its current target, and its target when it was granted.
+    fn resolved_paths(&self, path: &Path) -> Vec<PathBuf> {
         let known = self.real.get(path).cloned();
-        let places = [Some(path.to_owned()), path.canonicalize().ok(), known];
-        places.into_iter().flatten().collect()
+        let resolved_paths = [Some(path.to_owned()), path.canonicalize().ok(), known];
+        resolved_paths.into_iter().flatten().collect()
     }
 
     /// Refuses what cannot be granted.

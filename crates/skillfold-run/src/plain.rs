@@ -14,10 +14,10 @@ use crate::copy::{Executable, SkillCopy};
 use crate::error::{RunError, RunErrorKind};
 use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
-/// How often a process is asked whether it has ended.
+/// How often to check whether a process has exited.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Starts a process in a folder of its own.
+/// Starts a process in its own folder.
 pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
     let failed = |error| {
         let message = format!("Could not start `{}`", request.script);
@@ -131,7 +131,7 @@ fn write_file(path: &Path, bytes: &[u8], executable: Executable) -> io::Result<(
     options.open(path)?.write_all(bytes)
 }
 
-/// A process in a group of its own.
+/// A process in its own process group.
 #[derive(Debug)]
 struct Plain {
     child: Mutex<Child>,
@@ -161,7 +161,7 @@ impl Control for Plain {
     }
 }
 
-/// Ends every process of the group that has not left it.
+/// Kills every process that is still in the group.
 #[cfg(unix)]
 fn kill_group(child: &Child) {
     let group = rustix::process::Pid::from_child(child);

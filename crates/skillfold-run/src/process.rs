@@ -1,4 +1,4 @@
-//! A started process, whichever way it was started.
+//! A started process, however it was started.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -19,30 +19,30 @@ pub(crate) enum ExitStatus {
     Signalled(i32),
 }
 
-/// A program of this crate that runs in place of a script and gets its path as the first argument. It is beside the
-/// skill and not in it: the skill in the sandbox is the one that was looked at. A module of ours is the one exception, since
-/// `node_modules` beside the skill holds its packages.
+/// A program from this crate that runs in place of a script and gets the script's path as its first argument. It is
+/// beside the skill, not in it: the skill in the sandbox is the one that was reviewed. Our own module is the one
+/// exception, since `node_modules` beside the skill holds its packages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LanguageHost {
-    /// The name of its file.
+    /// Its file name.
     pub(crate) file: &'static str,
     pub(crate) text: &'static str,
-    /// The programs that can run it, each with its arguments, the preferred one first.
+    /// The programs that can run it, each with its arguments, in order of preference.
     pub(crate) interpreters: &'static [&'static [&'static str]],
     /// A module that scripts can import.
     pub(crate) module: Option<Module>,
 }
 
-/// A module of this crate.
+/// A module provided by this crate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Module {
-    /// The name under which it is imported.
+    /// The name it is imported by.
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
 }
 
 impl Module {
-    /// Returns the path of its file inside a skill; none if the skill has a module of this name, or a file in its way.
+    /// Returns its file's path inside a skill; none if the skill has a module with this name, or a file in its way.
     fn path(self, copy: &SkillCopy) -> Option<PathBuf> {
         let folder = Path::new("node_modules").join(self.name);
         let is_taken = |path: &Path| path.starts_with(&folder) || folder.starts_with(path);
@@ -52,15 +52,15 @@ impl Module {
 }
 
 impl LanguageHost {
-    /// The folder of its file, beside that of the skill.
+    /// Its folder, beside the skill's.
     pub(crate) const FOLDER: &'static str = "language-host";
 
-    /// Returns the path of its file, for a skill at this path.
+    /// Returns its file's path, for a skill at this path.
     pub(crate) fn path(&self, skill: &Path) -> PathBuf {
         skill.with_file_name(Self::FOLDER).join(self.file)
     }
 
-    /// Returns its file and its module, for a skill at this path, each with its text.
+    /// Returns its file and module with their contents, for a skill at this path.
     pub(crate) fn files(&self, skill: &Path, copy: &SkillCopy) -> Vec<(PathBuf, &'static [u8])> {
         let module = self.module.and_then(|module| {
             let path = module.path(copy)?;
@@ -71,12 +71,12 @@ impl LanguageHost {
     }
 }
 
-/// Everything a process is started from.
+/// Everything needed to start a process.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) copy: &'a SkillCopy,
     pub(crate) interpreter: Installed,
-    /// The path of the script inside the skill.
+    /// The script's path inside the skill.
     pub(crate) script: &'a str,
     pub(crate) host: Option<LanguageHost>,
     pub(crate) arguments: &'a [String],
@@ -87,13 +87,13 @@ pub(crate) struct Request<'a> {
     )]
     pub(crate) limits: &'a RunLimits,
     pub(crate) permissions: &'a Permissions,
-    /// The packages of the script.
+    /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: BoxReport,
 }
 
 impl Request<'_> {
-    /// Returns the arguments of the process, its own name first, for a skill in `folder`.
+    /// Returns the process's arguments, starting with its own name, for a skill in `folder`.
     pub(crate) fn command_line(&self, folder: &str) -> Vec<String> {
         let mut words = vec![self.interpreter.name.clone()];
         words.extend(self.interpreter.arguments.iter().cloned());
@@ -104,7 +104,7 @@ impl Request<'_> {
         words
     }
 
-    /// Returns the environment for a process with this home, which is also its folder for temporary files, and for a skill at
+    /// Returns the environment for a process with this home, which is also its temporary folder, and for a skill at
     /// this path.
     pub(crate) fn environment(&self, home: &str, skill: &str) -> Vec<(String, String)> {
         let mut folders: Vec<String> = Vec::new();
@@ -130,7 +130,7 @@ impl Request<'_> {
     }
 }
 
-/// What standard input is.
+/// A process's stdin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input<'a> {
     /// Empty.
@@ -141,16 +141,16 @@ pub(crate) enum Input<'a> {
     Pipe,
 }
 
-/// Ends a process and waits for it, from any thread.
+/// Kills a process and waits for it, from any thread.
 pub(crate) trait Control: fmt::Debug + Send + Sync {
-    /// Ends the process and everything it started, as far as the layers allow.
+    /// Kills the process and everything it started, as far as the layers allow.
     fn kill(&self);
 
-    /// Waits until the process has ended.
+    /// Waits until the process has exited.
     fn wait(&self) -> io::Result<ExitStatus>;
 }
 
-/// A started process. Dropping it ends the process.
+/// A started process. Dropping it kills the process.
 pub(crate) struct Process {
     pub(crate) stdin: Option<Box<dyn Write + Send>>,
     pub(crate) stdout: Option<Box<dyn Read + Send>>,
@@ -174,7 +174,7 @@ impl Drop for Process {
     }
 }
 
-/// Locks a value that a panic elsewhere leaves as good as it was.
+/// Locks a value that a panic elsewhere cannot corrupt.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
-//! Files and folders of the host that no run gets, whatever is granted.
+//! Host files and folders that no run gets, whatever is granted.
 
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 use crate::interpreter::is_language;
 
-/// What a host keeps from every run: credentials, and files by which a script could run outside its sandbox.
+/// What a host withholds from every run: credentials, and files that would let a script run outside its sandbox.
 ///
-/// A grant that covers one of them is refused: the path itself, a path below it, and a path above it.
+/// A grant is refused if it covers one of them: the path itself, a path below it, or a path above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
     home: Option<PathBuf>,
@@ -16,8 +16,8 @@ pub struct Protected {
 }
 
 impl Protected {
-    /// Sets the home of the user. Of a program in it that a script's first line names, a run sees the program alone, unless it is
-    /// one of the languages that Skillfold knows.
+    /// Sets the user's home. If a script's shebang names a program in it, a run sees only the program, unless it is one
+    /// of the languages Skillfold knows.
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
@@ -38,7 +38,7 @@ impl Protected {
         self
     }
 
-    /// Returns what reading a path would give away.
+    /// Returns what reading a path would expose.
     pub(crate) fn read_exposes(&self, path: &Path) -> Option<&Path> {
         covered(&self.secret, path)
     }
@@ -49,8 +49,8 @@ impl Protected {
             .or_else(|| covered(&self.unwritable, path))
     }
 
-    /// Returns whether a run sees the libraries in the folder in which its interpreter is installed. Folders that programs share,
-    /// such as the home and `~/.local`, have more in them than libraries.
+    /// Returns whether a run sees the libraries in its interpreter's install folder. Shared folders, such as the home
+    /// and `~/.local`, contain more than libraries.
     #[cfg(target_os = "linux")]
     pub(crate) fn shows_libraries(&self, prefix: &Path, program: &Path) -> bool {
         let is_in_home = (self.home.as_ref()).is_some_and(|home| prefix.starts_with(home));

@@ -1,4 +1,4 @@
-//! Runs a script, within limits, and returns what it said.
+//! Runs a script within limits and returns its output.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::running::Running;
 use crate::scripts::script;
 use crate::supervise::{Observer, Outcome, Stream, Supervision};
 
-/// Returns which layers of the sandbox this system has. The first call tries them.
+/// Returns which sandbox layers this system has. The first call probes them.
 pub fn layers() -> BoxReport {
     #[cfg(target_os = "linux")]
     return crate::linux::report::report().clone();
@@ -25,7 +25,7 @@ pub fn layers() -> BoxReport {
     BoxReport::new(|_| Some("it exists only on Linux".to_owned()))
 }
 
-/// A script and everything it is run with.
+/// A script and everything it runs with.
 pub struct Run<'a> {
     copy: &'a SkillCopy,
     script: &'a ResourcePath,
@@ -47,7 +47,7 @@ impl fmt::Debug for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// Creates a run without arguments and input, and with the default options.
+    /// Creates a run without arguments or input, with the default options.
     pub fn new(copy: &'a SkillCopy, script: &'a ResourcePath) -> Self {
         Self {
             copy,
@@ -60,7 +60,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sets the arguments, which reach the script as they are: there is no shell.
+    /// Sets the arguments, which reach the script unchanged: there is no shell.
     #[must_use]
     pub fn with_arguments(
         mut self,
@@ -70,34 +70,34 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Sets a program that runs in place of the script.
+    /// Sets a program that runs instead of the script.
     pub(crate) fn with_language_host(mut self, host: LanguageHost) -> Self {
         self.host = Some(host);
         self
     }
 
-    /// Sets the bytes of standard input.
+    /// Sets the script's stdin.
     #[must_use]
     pub fn with_input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = Some(input.into());
         self
     }
 
-    /// Sets limits, permissions and the like.
+    /// Sets limits, permissions and other options.
     #[must_use]
     pub fn with_options(mut self, options: RunOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Sets a function that receives output as it comes, within the limit.
+    /// Sets a function that receives output as it arrives, within the limit.
     #[must_use]
     pub fn with_observer(mut self, observer: impl FnMut(Stream, &[u8]) + 'a) -> Self {
         self.observer = Some(Box::new(observer));
         self
     }
 
-    /// Runs the script and returns when it and everything it started have ended.
+    /// Runs the script and returns when it and everything it started have exited.
     ///
     /// # Errors
     ///
@@ -115,14 +115,14 @@ impl<'a> Run<'a> {
             .map_err(|error| RunError::failed_to_start("Could not supervise the script", error))
     }
 
-    /// Starts the script as a long-lived process with pipes, such as a server that speaks over them. It has no limit of
-    /// time or output; those of memory, processes and files hold.
+    /// Starts the script as a long-lived process with pipes, such as a server. It has no time or output limit; those on
+    /// memory, processes and files apply.
     ///
     /// # Errors
     ///
     /// Fails if the script did not start.
     pub fn start(mut self) -> Result<Running, RunError> {
-        // A server may run for days; what it computes is no fault.
+        // A server may run for days; using CPU time is no fault.
         self.options.limits.cpu_time = Duration::MAX;
         self.spawn(Input::Pipe).map(Running::new)
     }
@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
         crate::plain::spawn(&request)
     }
 
-    /// Returns the packages of the script.
+    /// Returns the script's packages.
     fn packages(&self) -> Result<Option<&Packages>, RunError> {
         let Some(file) = dependency_file(self.copy, self.script) else {
             return Ok(None);

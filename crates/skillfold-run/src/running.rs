@@ -1,4 +1,4 @@
-//! A long-lived process in the sandbox.
+//! A long-lived sandboxed process.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::process::{Control, ExitStatus, Process};
 
-/// A process in the sandbox that the host talks to over pipes. Dropping it ends the process and everything it started.
+/// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
@@ -17,27 +17,27 @@ impl Running {
         Self { process }
     }
 
-    /// Returns the pipe to standard input, once. Dropping it closes the pipe.
+    /// Returns the pipe to stdin, once. Dropping it closes the pipe.
     pub fn take_stdin(&mut self) -> Option<Box<dyn Write + Send>> {
         self.process.stdin.take()
     }
 
-    /// Returns the pipe from standard output, once.
+    /// Returns the pipe from stdout, once.
     pub fn take_stdout(&mut self) -> Option<Box<dyn Read + Send>> {
         self.process.stdout.take()
     }
 
-    /// Returns the pipe from standard error, once. The process stops when the pipe is full and nobody reads it.
+    /// Returns the pipe from stderr, once. The process blocks when the pipe is full and nobody reads it.
     pub fn take_stderr(&mut self) -> Option<Box<dyn Read + Send>> {
         self.process.stderr.take()
     }
 
-    /// Returns a handle that ends the process from any thread, for example when it was idle for too long.
+    /// Returns a handle that stops the process from any thread, for example after an idle timeout.
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.process.control))
     }
 
-    /// Waits until the process has ended, and returns its exit code, or `None` if a signal ended it.
+    /// Waits until the process has exited, and returns its exit code, or `None` if a signal killed it.
     pub fn wait(&self) -> io::Result<Option<i32>> {
         Ok(match self.process.control.wait()? {
             ExitStatus::Exited(code) => Some(code),
@@ -46,12 +46,12 @@ impl Running {
     }
 }
 
-/// Ends a [`Running`] process.
+/// Stops a [`Running`] process.
 #[derive(Clone)]
 pub struct Stopper(Arc<dyn Control>);
 
 impl Stopper {
-    /// Ends the process and everything it started.
+    /// Stops the process and everything it started.
     pub fn stop(&self) {
         self.0.kill();
     }

@@ -1,4 +1,4 @@
-//! The scripts of a skill.
+//! A skill's scripts.
 
 use skillfold_core::name::ResourcePath;
 
@@ -6,40 +6,40 @@ use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter::{self, Interpreter};
 
-/// The folder whose files are scripts.
+/// The folder that contains scripts.
 const FOLDER: &str = "scripts/";
 
-/// A script of a skill.
+/// A skill's script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Script {
     /// The path inside the skill.
     pub path: ResourcePath,
-    /// The programs that can run it, the preferred one first; empty if none is known.
+    /// The programs that can run it, in order of preference; empty if none is known.
     pub interpreters: Vec<Interpreter>,
 }
 
-/// A script that a skill declares and that cannot be run, and why.
+/// A declared script that cannot be run, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnusableScript {
-    /// The path as the skill declares it.
+    /// The path as declared by the skill.
     pub path: String,
     /// Why it cannot be run.
     pub reason: &'static str,
 }
 
-/// The scripts of a skill, and those that cannot be run.
+/// A skill's scripts, and those that cannot be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scripts {
     /// The scripts, ordered by path.
     pub scripts: Vec<Script>,
-    /// What cannot be run, and why.
+    /// Scripts that cannot be run, and why.
     pub unusable: Vec<UnusableScript>,
 }
 
-/// Lists the files below `scripts/` and those that the frontmatter declares.
+/// Lists the files below `scripts/` and those declared in the frontmatter.
 ///
 /// ```
 /// use skillfold_run::{SkillCopy, scripts};
@@ -88,11 +88,11 @@ impl Scripts {
     }
 }
 
-/// Returns one script of a skill.
+/// Returns one of a skill's scripts.
 ///
 /// # Errors
 ///
-/// Fails with `not_a_script` if the skill has no such file or no program is known that runs it.
+/// Fails with `not_a_script` if the skill has no such file or no known program runs it.
 pub fn script(copy: &SkillCopy, path: &ResourcePath) -> Result<Script, RunError> {
     let refused =
         |message: String, hint: &str| Err(RunError::new(RunErrorKind::NotAScript, message, hint));

@@ -1,4 +1,4 @@
-//! Follows a process until it ends or reaches a limit, and collects its output.
+//! Watches a process until it exits or reaches a limit, and collects its output.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use crate::limits::RunLimits;
 use crate::process::{ExitStatus, Process, locked};
 
-/// Bytes that are read from a pipe at a time.
+/// Bytes read from a pipe at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Chunks that wait for the observer, of both pipes together.
+/// Maximum number of chunks queued for the observer, from both pipes together.
 const QUEUE: usize = 4;
 
-/// How often cancellation is looked for.
+/// How often to check for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long the pipes of an ended process may stay open: one that left its group can hold them.
+/// How long an exited process's pipes may stay open: a process that left the group can hold them.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Ends a run from another thread.
+/// Cancels a run from another thread.
 ///
 /// ```
 /// let cancel = skillfold_run::Cancel::default();
@@ -40,26 +40,26 @@ struct CancelState {
 }
 
 impl Cancel {
-    /// Ends the runs that have this token.
+    /// Cancels the runs that use this token.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether it was cancelled, or the token that it follows.
+    /// Returns whether this token, or the one it follows, was cancelled.
     pub fn is_cancelled(&self) -> bool {
         let followed = || locked(&self.0.followed).clone();
         self.0.is_cancelled.load(Ordering::Relaxed)
             || followed().is_some_and(|followed| followed.is_cancelled())
     }
 
-    /// Follows another token from now on, in place of the one before: a toolset that stays loaded is cancelled with the call
-    /// that it answers, and not with those before. A token must not follow itself.
+    /// Follows another token from now on, replacing the previous one: a toolset that stays loaded is cancelled with its
+    /// current call, not with earlier ones. A token must not follow itself.
     pub fn follow(&self, other: Option<&Self>) {
         *locked(&self.0.followed) = other.cloned();
     }
 }
 
-/// A stream that a script writes to.
+/// A script's output stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stream {
@@ -73,17 +73,17 @@ pub enum Stream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// The script ended with this code.
+    /// The script exited with this code.
     Exited(i32),
-    /// A signal ended the script.
+    /// A signal killed the script.
     Signalled(i32),
-    /// It ran longer than its time limit.
+    /// It exceeded its time limit.
     Timeout,
-    /// It wrote more than its limit.
+    /// It exceeded its output limit.
     OutputTooLarge,
-    /// A process used more CPU time than its limit.
+    /// A process exceeded its CPU time limit.
     CpuTimeExceeded,
-    /// A process wrote a file larger than its limit.
+    /// A process exceeded its file size limit.
     FileTooLarge,
     /// The host cancelled it.
     Cancelled,
@@ -104,7 +104,7 @@ impl End {
     }
 
     fn from_status(status: ExitStatus) -> Self {
-        // The same numbers on every system that has these signals.
+        // These numbers are the same on every system that has the signals.
         const CPU_TIME: i32 = 24;
         const FILE_SIZE: i32 = 25;
         match status {
@@ -116,7 +116,7 @@ impl End {
     }
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -131,7 +131,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns whether the script ended by itself with code 0.
+    /// Returns whether the script exited by itself with code 0.
     pub fn is_success(&self) -> bool {
         self.end == End::Exited(0)
     }
@@ -147,17 +147,17 @@ impl Outcome {
     }
 }
 
-/// Receives output as it comes, within the limit.
+/// Receives output as it arrives, within the limit.
 pub(crate) type Observer<'a> = Box<dyn FnMut(Stream, &[u8]) + 'a>;
 
-/// What the threads of a run report.
+/// Events reported by a run's threads.
 enum Event {
     Output(Stream, Vec<u8>),
     Closed,
     Ended(ExitStatus),
 }
 
-/// Collects the output of a process until it ends or reaches a limit.
+/// Collects a process's output until it exits or reaches a limit.
 pub(crate) struct Supervision<'a> {
     limits: &'a RunLimits,
     cancel: &'a Cancel,
@@ -165,7 +165,7 @@ pub(crate) struct Supervision<'a> {
     started: Instant,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    /// What ended the run before it ended by itself.
+    /// The limit that ended the run, if any.
     limit: Option<End>,
 }
 
@@ -187,7 +187,8 @@ impl<'a> Supervision<'a> {
         self
     }
 
-    /// Returns when the process and its output have ended. Fails, and ends the process, if no threads can be started.
+    /// Returns when the process has exited and its output is closed. If threads cannot be started, fails and kills the
+    /// process.
     pub(crate) fn until_end(mut self, mut process: Process) -> io::Result<Outcome> {
         let (events, received) = sync_channel(QUEUE);
         let pipes = [
@@ -200,12 +201,12 @@ impl<'a> Supervision<'a> {
         }
         let control = Arc::clone(&process.control);
         thread::Builder::new().spawn(move || {
-            // A process that cannot be waited for has ended.
+            // A process that cannot be waited for has exited.
             let status = control.wait().unwrap_or(ExitStatus::Signalled(9));
             let _ = events.send(Event::Ended(status));
         })?;
         let status = self.collect(&process, &received);
-        // Frees threads that wait for room in the queue.
+        // Unblocks threads that wait for room in the queue.
         drop(received);
         drop(process);
         Ok(Outcome {
@@ -216,7 +217,7 @@ impl<'a> Supervision<'a> {
         })
     }
 
-    /// Receives output until the process has ended and its pipes are closed.
+    /// Receives output until the process has exited and its pipes are closed.
     fn collect(&mut self, process: &Process, received: &Receiver<Event>) -> ExitStatus {
         let (mut status, mut open, mut patience) = (None, 2, None);
         loop {
@@ -253,7 +254,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// Keeps output up to the limit; what exceeds it ends the run.
+    /// Keeps output up to the limit; more ends the run.
     fn take(&mut self, stream: Stream, bytes: &[u8]) {
         let left = self.limits.output_bytes - self.stdout.len() - self.stderr.len();
         let kept = &bytes[..bytes.len().min(left)];
@@ -270,7 +271,7 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// Sends what comes from a pipe, until it is closed or nobody receives.
+/// Forwards a pipe's output until it is closed or nobody receives.
 fn forward(stream: Stream, pipe: Option<Box<dyn Read + Send>>, events: &SyncSender<Event>) {
     let mut buffer = vec![0; CHUNK];
     if let Some(mut pipe) = pipe {

@@ -20,7 +20,7 @@ pub enum ClientFile {
     Project,
 }
 
-/// The file format of a configuration.
+/// A configuration's file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,
@@ -28,11 +28,11 @@ pub(crate) enum Format {
     Yaml,
 }
 
-/// How long Goose waits for an answer.
+/// How long Goose waits for a response.
 const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 
-/// Where the package of Claude Desktop for Windows has its configuration, below `LOCALAPPDATA`. Windows shows the package
-/// this folder in place of `APPDATA`.
+/// Where the Windows package of Claude Desktop has its configuration, below `LOCALAPPDATA`. Windows redirects the
+/// package's `APPDATA` to this folder.
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
 macro_rules! clients {
@@ -116,7 +116,7 @@ impl SetupClient {
         !matches!(self, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
     }
 
-    /// Returns whether the user has the client, by its configuration.
+    /// Returns whether the user has the client, judging by its configuration.
     pub fn is_used(self, environment: &Environment) -> bool {
         let home = environment.home_dir();
         let has_folder = |file: &Path| {
@@ -126,7 +126,7 @@ impl SetupClient {
         let server = self.file(environment, ClientFile::User);
         let hook = self.hook_file(environment, ClientFile::User);
         match self {
-            // Others also have a folder of this name for hooks.
+            // Other programs also have a folder with this name, for hooks.
             Self::VsCode => server.is_ok_and(|file| has_folder(&file)),
             _ => [server, hook]
                 .into_iter()
@@ -139,7 +139,7 @@ impl SetupClient {
     pub(crate) fn entry(self, file: ClientFile, command: &str) -> Entry {
         let mut args = vec!["serve"];
         if self == Self::Cursor && file == ClientFile::Project {
-            // Cursor starts servers in its own working directory, and passes the project's folder by this variable.
+            // Cursor starts servers in its own working directory, and passes the project's folder in this variable.
             args.extend(["-C", "${workspaceFolder}"]);
         }
         Entry(match self {
@@ -189,7 +189,7 @@ impl SetupClient {
             folder.or_else(|| below(default))
         };
         let config = || folder("XDG_CONFIG_HOME", ".config");
-        // Where programs with windows have their folders.
+        // Where desktop programs have their folders.
         let application = |name: &str| {
             Some(if cfg!(windows) {
                 environment.folder_variable("APPDATA")?.join(name)

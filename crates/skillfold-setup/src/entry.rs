@@ -36,7 +36,7 @@ pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Why a text cannot be parsed, and at which byte offset.
+/// Why text cannot be parsed, and at which byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxFault {
     pub(crate) at: usize,
@@ -59,7 +59,7 @@ impl SyntaxFault {
     }
 }
 
-/// Returns a copy of `value` with an entry inserted under a path of keys. Missing keys are created.
+/// Returns a copy of `value` with an entry inserted at a key path. Creates missing keys.
 pub(crate) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
     let mut copy = match value {
         Value::Object(_) => value.clone(),
@@ -82,7 +82,7 @@ pub(crate) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value
     copy
 }
 
-/// Returns the entry under a path of keys.
+/// Returns the entry at a key path.
 pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
     let mut level = value;
     for key in path {
@@ -91,7 +91,7 @@ pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Optio
     level.get(name)
 }
 
-/// Returns the line break that new lines of a text get.
+/// Returns the line ending to use for new lines.
 pub(crate) fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }

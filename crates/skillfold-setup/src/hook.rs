@@ -1,4 +1,4 @@
-//! The hook in the configuration of clients: which file, which events, and the entry of each.
+//! The hook in clients' configurations: which file, which events, and their entries.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use skillfold::core::Error;
 
 use crate::client::{ClientFile, SetupClient};
 
-/// Where hooks are in a configuration.
+/// The key of the hooks in a configuration.
 pub(crate) const HOOKS_KEY: &str = "hooks";
 
-/// How our command is recognised in an entry.
+/// Identifies our command in an entry.
 const COMMAND_MARK: &str = " hook --client ";
 
 impl SetupClient {
-    /// Returns whether the client has hooks that add to a prompt.
+    /// Returns whether the client has hooks that can add to a prompt.
     pub const fn has_hooks(self) -> bool {
         match self {
             Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Gemini | Self::VsCode => true,
@@ -79,7 +79,7 @@ impl SetupClient {
                 ("SubagentStop", group(plain(10))),
             ],
             Self::Gemini => {
-                // Its timeouts are in milliseconds. It refuses every prompt if the command is gone.
+                // Its timeouts are in milliseconds. It refuses every prompt if the command is missing.
                 let entry = || {
                     let command = format!("{command}; exit 0");
                     group(json!({ "type": "command", "command": command, "timeout": 10_000 }))
@@ -97,7 +97,7 @@ impl SetupClient {
         }
     }
 
-    /// Returns what a file with hooks needs besides them.
+    /// Returns the initial content of a hook file.
     pub(crate) fn hook_file_start(self) -> &'static str {
         match self {
             Self::Cursor => "{\n  \"version\": 1\n}\n",
@@ -106,17 +106,17 @@ impl SetupClient {
     }
 }
 
-/// Returns whether an entry, or one of a group, calls our hook.
+/// Returns whether an entry, or one in a group, calls our hook.
 pub(crate) fn is_our_hook(entry: &Value) -> bool {
     commands(entry).into_iter().any(is_our_command)
 }
 
-/// Returns whether an entry, or one of a group, calls another hook.
+/// Returns whether an entry, or one in a group, calls another hook.
 pub(crate) fn has_other_hook(entry: &Value) -> bool {
     !commands(entry).into_iter().all(is_our_command)
 }
 
-/// Returns the program of our hook in an entry, if it is a path alone: variables set before it may be secret.
+/// Returns our hook's program in an entry, if it is a plain path: variables set before it may be secret.
 pub(crate) fn hook_command(entry: &Value) -> Option<String> {
     let ours = commands(entry).into_iter().find(|it| is_our_command(it))?;
     let (word, _) = ours.split_once(COMMAND_MARK)?;
@@ -131,7 +131,7 @@ fn is_our_command(command: &str) -> bool {
     command.contains("skillfold") && command.contains(COMMAND_MARK)
 }
 
-/// Returns the command of an entry, or those of a group; an entry of another kind is an empty one.
+/// Returns an entry's command, or those of a group; empty for any other kind of entry.
 fn commands(entry: &Value) -> Vec<&str> {
     match entry.get("hooks").and_then(Value::as_array) {
         Some(group) => group.iter().flat_map(commands).collect(),
@@ -139,7 +139,7 @@ fn commands(entry: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns a path as a word of a shell.
+/// Returns a path as a shell word.
 fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/\\._-:".contains(c);
     if text.chars().all(is_plain) {

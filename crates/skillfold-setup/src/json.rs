@@ -1,7 +1,7 @@
-//! Adds an entry to JSON with comments and removes it, and leaves every other byte unchanged.
+//! Adds an entry to JSON with comments or removes it, leaving every other byte unchanged.
 //!
-//! The parser only finds the offsets. Its own edits break an object on one line into several lines, drop blank lines
-//! and remove the comments beside an entry.
+//! The parser only finds the offsets. Its own edits break single-line objects into several lines, drop blank lines and
+//! remove the comments beside an entry.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,18 +14,18 @@ use serde_json::Value;
 
 use crate::entry::{Entry, SyntaxFault, inline, newline, quoted};
 
-/// The indentation of one level, if the file does not show its own.
+/// The indentation per level, if the file does not show its own.
 const UNIT: &str = "  ";
 
-/// The whitespace of JSON.
+/// JSON whitespace.
 const WHITESPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// Parses a text.
+/// Parses JSON text.
 pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     Ok(parse(&without_mark(text))?.map_or(Value::Null, Value::from))
 }
 
-/// Adds an entry to the object under a path of keys, before the others. Missing keys are added.
+/// Adds an entry to the object at a key path, before the others. Adds missing keys.
 pub(crate) fn insert(
     text: &str,
     path: &[&str],
@@ -103,7 +103,7 @@ pub(crate) fn replace(
     Ok(splice(text, member.value.start()..member.end(), &object))
 }
 
-/// Removes an entry, with the comma that it needed.
+/// Removes an entry, with the comma it needed.
 pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
@@ -124,7 +124,7 @@ pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, Sy
     if level.properties.len() == 1 && left[inner.clone()].trim().is_empty() {
         return Ok(splice(&left, inner, ""));
     }
-    // The last entry may have no comma; then the one before it goes.
+    // The last entry may have no comma; then the preceding one is removed.
     let earlier = level
         .properties
         .iter()
@@ -138,7 +138,7 @@ pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, Sy
     )
 }
 
-/// Parses a text with at most one value.
+/// Parses text with at most one value.
 fn parse(text: &str) -> Result<Option<Node<'_>>, SyntaxFault> {
     let options = ParseOptions {
         allow_comments: true,
@@ -158,7 +158,7 @@ fn parse(text: &str) -> Result<Option<Node<'_>>, SyntaxFault> {
     Ok(parsed.value)
 }
 
-/// Refuses characters that the parser accepts and JSON does not.
+/// Refuses characters that the parser accepts but JSON does not.
 fn check_characters(text: &str) -> Result<(), SyntaxFault> {
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
     let mut end = 0;
@@ -179,7 +179,7 @@ fn check_characters(text: &str) -> Result<(), SyntaxFault> {
     Ok(())
 }
 
-/// Returns a text of the same length without its byte order mark, which the parser refuses.
+/// Returns text of the same length without the byte-order mark, which the parser refuses.
 fn without_mark(text: &str) -> Cow<'_, str> {
     match text.strip_prefix('\u{feff}') {
         Some(rest) => Cow::Owned(format!("   {rest}")),
@@ -203,7 +203,7 @@ fn find<'a, 't>(
     }
 }
 
-/// Follows a path of keys. Returns the last object that exists, and how many keys lead to it.
+/// Follows a key path. Returns the last object that exists, and how many keys lead to it.
 fn descend<'a, 't>(
     root: &'a Node<'t>,
     path: &[&str],
@@ -251,7 +251,7 @@ fn comma_after(text: &str, end: usize) -> Option<usize> {
     }
 }
 
-/// Returns the offset after an opening brace and a line comment beside it.
+/// Returns the offset after an opening brace and any line comment beside it.
 fn after_comment(text: &str, open: usize) -> usize {
     let line = text[open..].lines().next().unwrap_or_default();
     if line.trim_start().starts_with("//") {
@@ -268,7 +268,7 @@ fn indent(text: &str, offset: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Returns the indentation of one level.
+/// Returns the indentation per level.
 fn unit<'a>(text: &'a str, root: Option<&Node<'_>>) -> &'a str {
     let first = root
         .and_then(Node::as_object)
@@ -277,7 +277,7 @@ fn unit<'a>(text: &'a str, root: Option<&Node<'_>>) -> &'a str {
     if indent.is_empty() { UNIT } else { indent }
 }
 
-/// Returns a line break, and the indentation of the line that contains an offset.
+/// Returns a line break plus the indentation of the line that contains an offset.
 fn line_start(text: &str, offset: usize) -> String {
     format!("{}{}", newline(text), indent(text, offset))
 }
@@ -311,7 +311,7 @@ fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{}{new}{}", &text[..range.start], &text[range.end..])
 }
 
-/// Adds an item to the list under a path of keys, after the others. Missing keys are added.
+/// Appends an item to the list at a key path. Adds missing keys.
 pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
@@ -333,7 +333,7 @@ pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<Str
     Ok(splice(text, offset..offset, &added))
 }
 
-/// Removes the item at an index from the list under a path of keys; a list that is empty then goes too.
+/// Removes the item at an index from the list at a key path; also removes a list that becomes empty.
 pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
@@ -350,7 +350,7 @@ pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<Str
     match elements {
         [_] if index == 0 => remove(text, parents, list),
         _ if index >= elements.len() => Ok(text.to_owned()),
-        // With the comma before it, or that after it if it is the first.
+        // With the comma before it, or the one after it for the first item.
         _ if index > 0 => {
             let range = elements[index - 1].end()..elements[index].end();
             Ok(splice(text, range, ""))

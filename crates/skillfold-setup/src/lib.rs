@@ -1,6 +1,6 @@
-//! Adds the Skillfold server and its hook to the configuration of clients, and removes them again.
+//! Adds the Skillfold server and its hook to clients' configurations, and removes them.
 //!
-//! A [`SetupPlan`] is the change before it is made: show it, then write it.
+//! A [`SetupPlan`] is a change that has not been made yet: show it, then write it.
 //!
 //! ```
 //! use skillfold::Environment;

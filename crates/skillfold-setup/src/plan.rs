@@ -1,5 +1,5 @@
-//! A plan comes first and changes nothing: it has the text before and after the change. The new text is parsed again
-//! and must contain exactly what the old one contained, plus the entry; otherwise there is no plan.
+//! A plan changes nothing yet: it has the text before and after the change. The new text is parsed again and must
+//! contain exactly what the old one contained, plus the entry; otherwise there is no plan.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -59,19 +59,19 @@ pub struct SetupPlan {
     after: Option<String>,
     change: SetupChange,
     record: Option<Record>,
-    /// Whether it is about the hook, which needs no record.
+    /// Whether it concerns the hook, which needs no record.
     is_hook: bool,
-    /// The values that `setup` wrote and this plan removes.
+    /// The values written by `setup` that this plan removes.
     own_values: BTreeSet<String>,
 }
 
 impl SetupPlan {
-    /// Plans to add an entry that starts `command` as a server. The command is a path, or a name to be found in `PATH`.
+    /// Plans to add an entry that starts `command` as a server. The command is a path, or a name to look up in `PATH`.
     ///
     /// # Errors
     ///
     /// [`Invalid`](skillfold::core::ErrorKind::Invalid), with line and column, if the configuration cannot be parsed;
-    /// [`Refused`](skillfold::core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a
+    /// [`Refused`](skillfold::core::ErrorKind::Refused) if a project's configuration or a folder on the way to it is a
     /// link.
     pub fn add(
         environment: &Environment,
@@ -109,7 +109,7 @@ impl SetupPlan {
         Ok(plan)
     }
 
-    /// Plans to remove the entry. If nothing else changed since it was added, the file gets back its original bytes.
+    /// Plans to remove the entry. If nothing else changed since it was added, restores the file's original bytes.
     pub fn undo(
         environment: &Environment,
         client: SetupClient,
@@ -201,8 +201,8 @@ impl SetupPlan {
     ///
     /// # Errors
     ///
-    /// As for [`add`](Self::add), and [`Invalid`](skillfold::core::ErrorKind::Invalid) if the client has no hooks that add to
-    /// a prompt.
+    /// As for [`add`](Self::add), and [`Invalid`](skillfold::core::ErrorKind::Invalid) if the client has no hooks that
+    /// can add to a prompt.
     pub fn add_hook(
         environment: &Environment,
         client: SetupClient,
@@ -218,7 +218,7 @@ impl SetupPlan {
             before
         };
         let mut wanted = plan.with_location(json::value(&text))?;
-        // New ones are added before the others.
+        // New ones go before the others.
         for (event, entry) in client.hook_entries(command).into_iter().rev() {
             plan.check_groups(&wanted, event)?;
             let path = [HOOKS_KEY, event];
@@ -229,7 +229,7 @@ impl SetupPlan {
                 text = plan.with_location(json::remove_item(&text, &path, index))?;
             }
             text = plan.with_location(json::append_item(&text, &path, &entry))?;
-            // Our own entry of another version or path may be replaced.
+            // Our own entry with another version or path may be replaced.
             plan.change = SetupChange::Added;
             wanted = with_hook(&wanted, event, entry);
         }
@@ -280,7 +280,7 @@ impl SetupPlan {
         if without_hooks(&plan.with_location(json::value(&text))?) != without_hooks(&before) {
             return Err(plan.unsafe_edit());
         }
-        // Nothing is left of a file that has only our hooks. Comments are something.
+        // A file with only our hooks is removed. Comments count as content.
         let start = client.hook_file_start();
         let blank = |text: &str| text.split_whitespace().collect::<String>();
         let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&text));
@@ -288,7 +288,7 @@ impl SetupPlan {
         Ok(plan)
     }
 
-    /// Refuses to change a group that has our hook beside another one.
+    /// Refuses to change a group that contains our hook and another one.
     fn check_groups(&self, value: &Value, event: &str) -> Result<(), Error> {
         let is_mixed = |item: &Value| is_our_hook(item) && has_other_hook(item);
         if hook_items(value, event).iter().any(is_mixed) {
@@ -316,12 +316,12 @@ impl SetupPlan {
         self.client
     }
 
-    /// Returns the file to change. For a user's file, links are resolved.
+    /// Returns the file to change. Links in a user's path are resolved.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns the current text of the file; `None` if it does not exist.
+    /// Returns the file's current text; `None` if it does not exist.
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
@@ -346,7 +346,7 @@ impl SetupPlan {
         &self.own_values
     }
 
-    /// Returns the text of the file after the change; `None` if the file is removed.
+    /// Returns the file's text after the change; `None` if the file is removed.
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
@@ -356,7 +356,7 @@ impl SetupPlan {
         self.change
     }
 
-    /// Returns whether the change destroys something that `setup` did not write.
+    /// Returns whether the change destroys something `setup` did not write.
     pub fn needs_force(&self) -> bool {
         matches!(
             self.change,
@@ -364,12 +364,12 @@ impl SetupPlan {
         )
     }
 
-    /// Writes the change atomically. The file's mode is preserved.
+    /// Writes the change atomically. Preserves the file's mode.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold::core::ErrorKind::Refused) if the file changed since the plan was made, may not be written,
-    /// or is a link in a project.
+    /// [`Refused`](skillfold::core::ErrorKind::Refused) if the file changed since the plan was made, is not writable, or
+    /// is a link in a project.
     pub fn write(&self) -> Result<(), Error> {
         if self.change == SetupChange::Nothing {
             return Ok(());
@@ -404,7 +404,7 @@ impl SetupPlan {
         Ok(())
     }
 
-    /// Parses the current text, and returns its value and the path of keys to the servers.
+    /// Parses the current text, and returns its value and the key path to the servers.
     fn parse_before(&self) -> Result<(Value, &'static [&'static str]), Error> {
         let text = self.before.as_deref().unwrap_or_default();
         let value = self.with_location(parse(self.client, text))?;
@@ -425,12 +425,12 @@ impl SetupPlan {
 }
 
 impl SetupClient {
-    /// Returns whether the user's configuration of the client has a server `skillfold`; `false` if it cannot be read.
+    /// Returns whether the client's user configuration has a server `skillfold`; `false` if it cannot be read.
     pub fn has_server(self, environment: &Environment) -> bool {
         is_removable(SetupPlan::undo(environment, self, ClientFile::User))
     }
 
-    /// Returns whether the user's configuration of the client has our hook; `false` if it cannot be read.
+    /// Returns whether the client's user configuration has our hook; `false` if it cannot be read.
     pub fn has_hook(self, environment: &Environment) -> bool {
         is_removable(SetupPlan::undo_hook(environment, self, ClientFile::User))
     }
@@ -462,20 +462,20 @@ fn collect_values(value: &Value, values: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the hooks of an event.
+/// Returns an event's hooks.
 fn hook_items<'v>(value: &'v Value, event: &str) -> &'v [Value] {
     let items = value.get(HOOKS_KEY).and_then(|hooks| hooks.get(event));
     items.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns where our hooks are among those of an event, the last first.
+/// Returns the indices of our hooks for an event, last first.
 fn our_indices(value: &Value, event: &str) -> Vec<usize> {
     let items = hook_items(value, event).iter().enumerate().rev();
     let ours = items.filter(|(_, item)| is_our_hook(item));
     ours.map(|(index, _)| index).collect()
 }
 
-/// Returns a configuration with one hook of ours for an event.
+/// Returns a configuration with exactly one of our hooks for an event.
 fn with_hook(value: &Value, event: &str, entry: Value) -> Value {
     let mut fields = value.as_object().cloned().unwrap_or_default();
     let hooks = fields
@@ -491,7 +491,7 @@ fn with_hook(value: &Value, event: &str, entry: Value) -> Value {
     Value::Object(fields)
 }
 
-/// Returns a configuration without our hooks, and without what is empty then.
+/// Returns a configuration without our hooks, and without keys that become empty.
 fn without_hooks(value: &Value) -> Value {
     let mut value = value.clone();
     let Some(fields) = value.as_object_mut() else {
@@ -509,7 +509,7 @@ fn without_hooks(value: &Value) -> Value {
     value
 }
 
-/// Resolves the links of a path, if it exists.
+/// Resolves links in a path, if it exists.
 #[expect(
     clippy::disallowed_methods,
     reason = "dotfile managers link a user's own files; the store opens the result without following a link"
@@ -518,7 +518,7 @@ fn follow_links(path: PathBuf) -> PathBuf {
     std::fs::canonicalize(&path).unwrap_or(path)
 }
 
-/// An edit of a configuration's text.
+/// An edit to a configuration's text.
 enum Edit<'a> {
     Insert(&'a Entry),
     Replace(&'a Entry),
@@ -557,7 +557,7 @@ fn parse(client: SetupClient, text: &str) -> Result<Value, SyntaxFault> {
     }
 }
 
-/// Returns the command of an entry that starts this program, from any path.
+/// Returns an entry's command if it starts this program, from any path.
 fn our_command(entry: &Value) -> Option<&str> {
     let command = entry.get("command").or_else(|| entry.get("cmd"));
     let command = match command {
@@ -569,7 +569,7 @@ fn our_command(entry: &Value) -> Option<&str> {
     stem.is_some_and(|stem| stem == NAME).then_some(command)
 }
 
-/// Returns the text that was inserted to get from `before` to `after`, if the difference is one insertion.
+/// Returns the inserted text if `before` and `after` differ by one insertion.
 fn inserted_text(before: &str, after: &str) -> Option<String> {
     let start = common_prefix(after, before).len();
     let rest = before.len() - start;

@@ -9,7 +9,7 @@ use skillfold::core::Error;
 use skillfold_store::{Access, WriteTarget, other_format};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-/// Maximum size of the file of records.
+/// Maximum size of the records file.
 const MAX_RECORDS_BYTES: u64 = 1024 * 1024;
 
 /// What was added to a file.
@@ -27,7 +27,7 @@ pub(crate) enum Added {
     Entry,
 }
 
-/// Returns the record of a file.
+/// Returns a file's record.
 pub(crate) fn find(environment: &Environment, file: &Path) -> Option<Record> {
     let target = WriteTarget::for_user(&environment.state_folder()?.join(FILE)).ok()?;
     let saved = target.read(MAX_RECORDS_BYTES).ok()?;
@@ -43,7 +43,7 @@ pub(crate) fn find(environment: &Environment, file: &Path) -> Option<Record> {
     })
 }
 
-/// Checks that the records can be written: another version may have written them in another format.
+/// Checks that the records can be written: another version may have used another format.
 pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
     let Some(folder) = environment.state_folder() else {
         return Ok(());
@@ -67,7 +67,8 @@ pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
     ))
 }
 
-/// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock, and has checked the format.
+/// Replaces a file's record, or deletes it if `record` is `None`. The caller holds the state lock, and has checked the
+/// format.
 pub(crate) fn save(
     environment: &Environment,
     file: &Path,
@@ -81,7 +82,7 @@ pub(crate) fn save(
     if existing.is_none() && record.is_none() {
         return Ok(());
     }
-    // Records may be lost without harm, so a file that cannot be parsed is started anew.
+    // Losing records does no harm, so an unparsable file is replaced.
     let old = target.text(existing.as_ref()).ok().flatten();
     let mut document: DocumentMut = old.unwrap_or_default().parse().unwrap_or_default();
     document["format"] = toml_edit::value(FORMAT);
@@ -112,7 +113,7 @@ pub(crate) fn save(
 }
 
 const FILE: &str = "setup.toml";
-/// The format of the file that this version writes and reads.
+/// The file format this version reads and writes.
 const FORMAT: i64 = 1;
 const KEY: &str = "setup";
 

@@ -1,11 +1,11 @@
-//! Adds an entry to TOML and removes it.
+//! Adds an entry to TOML or removes it.
 
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use crate::entry::{Entry, SyntaxFault, newline};
 
-/// Parses a text.
+/// Parses TOML text.
 pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -14,8 +14,8 @@ pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     serde_json::to_value(table).map_err(|error| SyntaxFault::new(0, error.to_string()))
 }
 
-/// Adds an entry to a table of tables. It is appended, so that no byte before it changes, unless the table is an inline
-/// table: then it goes into that.
+/// Adds an entry to a table of tables. Appends it, so that no byte before it changes, unless the table is inline: then
+/// it goes in there.
 pub(crate) fn insert(
     text: &str,
     table: &str,
@@ -46,7 +46,7 @@ pub(crate) fn insert(
         ));
     };
     inline.insert(name, toml_edit::Value::InlineTable(inline_table(entry)));
-    Ok(with_line_ends_of(text, &document.to_string()))
+    Ok(with_line_endings_of(text, &document.to_string()))
 }
 
 /// Replaces an entry.
@@ -65,7 +65,7 @@ pub(crate) fn replace(
         Some(old) => *old = Item::Value(toml_edit::Value::InlineTable(inline_table(entry))),
         None => return insert(text, table, name, entry),
     }
-    Ok(with_line_ends_of(text, &document.to_string()))
+    Ok(with_line_endings_of(text, &document.to_string()))
 }
 
 /// Removes an entry.
@@ -74,12 +74,13 @@ pub(crate) fn remove(text: &str, table: &str, name: &str) -> Result<String, Synt
     if let Some(tables) = document.get_mut(table).and_then(Item::as_table_like_mut) {
         tables.remove(name);
     }
-    Ok(with_line_ends_of(text, &document.to_string()))
+    Ok(with_line_endings_of(text, &document.to_string()))
 }
 
-/// Returns `edited`, which differs from `text` in one place and has lost carriage returns, with the line ends of `text`.
-fn with_line_ends_of(text: &str, edited: &str) -> String {
-    // Those in texts of several lines stayed, and a last line got an end.
+/// Returns `edited`, which differs from `text` in one place and lost its carriage returns, with the line endings of
+/// `text`.
+fn with_line_endings_of(text: &str, edited: &str) -> String {
+    // Those in multi-line strings stayed, and the last line got a line ending.
     let edited = edited.replace("\r\n", "\n");
     let edited = match edited.strip_suffix('\n') {
         Some(edited) if !text.ends_with('\n') => edited,

@@ -1,4 +1,4 @@
-//! Adds an entry to YAML and removes it, and leaves every other byte unchanged.
+//! Adds an entry to YAML or removes it, leaving every other byte unchanged.
 
 use std::ops::Range;
 
@@ -25,12 +25,12 @@ enum YamlKind {
     Scalar(Value),
 }
 
-/// Parses a text.
+/// Parses YAML text.
 pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     Ok(parse(text)?.map_or(Value::Null, |node| node.value()))
 }
 
-/// Adds an entry to a mapping of mappings, before the others. A missing mapping is added at the end.
+/// Adds an entry to a mapping of mappings, before the others. Appends a missing mapping.
 pub(crate) fn insert(
     text: &str,
     key: &str,
@@ -116,7 +116,7 @@ fn remove_from_flow(
     format!("{}{}", &text[..cut.start], &text[cut.end..])
 }
 
-/// Returns the offset and the text to insert an entry into an existing mapping.
+/// Returns the offset and text for inserting an entry into an existing mapping.
 fn insertion(
     text: &str,
     key: &YamlNode,
@@ -137,7 +137,7 @@ fn insertion(
             let start = line_start(text, first);
             let indent = &text[start..first];
             if indent.trim_matches(' ').is_empty() {
-                // After the line of the key, so that a comment above the first entry stays with that.
+                // After the key's line, so that a comment above the first entry stays with it.
                 let end = line_end(text, key.span.end);
                 let offset = text[end..]
                     .find('\n')
@@ -186,7 +186,7 @@ fn flow_entry(name: &str, entry: &Entry) -> String {
     format!("{name}: {{{}}}", fields.join(", "))
 }
 
-/// Formats a value, without quotes if it can be plain.
+/// Formats a value, unquoted if it can be plain.
 fn to_yaml(field: &Value) -> String {
     match field {
         Value::String(text) if is_plain(text) => text.clone(),
@@ -209,7 +209,7 @@ fn is_plain(text: &str) -> bool {
         && matches!(plain_value(text), Value::String(_))
 }
 
-/// Returns the value of a plain scalar.
+/// Returns a plain scalar's value.
 fn plain_value(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -282,7 +282,7 @@ impl YamlNode {
         }
     }
 
-    /// Returns a key of the mapping with its value. A duplicate key is an error.
+    /// Returns one of the mapping's keys with its value. A duplicate key is an error.
     fn field(&self, name: &str) -> Result<Option<(Self, Self)>, SyntaxFault> {
         let fields = match &self.kind {
             YamlKind::Map(fields) => fields.as_slice(),
@@ -303,7 +303,7 @@ impl YamlNode {
     }
 }
 
-/// Parses a text with at most one document.
+/// Parses text with at most one document.
 fn parse(text: &str) -> Result<Option<YamlNode>, SyntaxFault> {
     // The parser counts characters.
     let offsets: Vec<usize> = text.char_indices().map(|(offset, _)| offset).collect();

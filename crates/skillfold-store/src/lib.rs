@@ -1,11 +1,11 @@
 //! Safe file writes for Skillfold.
 //!
-//! Every write is atomic: a reader, another writer or a crash at any moment sees the old content of a file or the new
-//! content, never a mix.
+//! Every write is atomic: a reader, another writer or a crash at any moment sees a file's old or new content, never a
+//! mix.
 //!
 //! Every write stays below a [`WriteRoot`], a folder that the caller trusts. It is held open, and everything is opened,
-//! created, renamed and removed relative to that handle. Symbolic links on the way are refused, even one that is
-//! swapped in while the write runs. A file is replaced only if it is still the one that was read.
+//! created, renamed and removed relative to that handle. Symbolic links on the way are refused, even one swapped in
+//! during the write. A file is replaced only if it is still the one that was read.
 //!
 //! ```
 //! use std::path::Path;

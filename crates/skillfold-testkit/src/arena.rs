@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 use crate::{RaceCounts, SECRET, Swap, write};
 
-/// A root with a skill `pdf`, an outside folder with the same names and some of its own, and a path for what is swapped
-/// in. Removed on drop.
+/// A root with a skill `pdf`, an outside folder with the same names and some more, and a path for what is swapped in.
+/// Removed on drop.
 #[derive(Debug)]
 pub struct Arena {
     folder: TempDir,
@@ -53,11 +53,11 @@ impl Arena {
         self.folder.path().join(path)
     }
 
-    /// Returns a swap of a path for a link to something outside.
+    /// Returns a swap between a path and a link to something outside.
     ///
     /// # Panics
     ///
-    /// Panics if `swap` was called before.
+    /// Panics if `swap` was already called.
     pub fn swap(&self, path: &str, outside: &str) -> Swap {
         let link = self.at("link");
         symlink(self.at(outside), &link).expect("a link can be made");

@@ -1,20 +1,20 @@
-//! Conformance cases that every frontend must pass: a file tree, a request and the expected answer.
+//! Conformance cases that every frontend must pass: a file tree, a request and the expected response.
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Where skills that a case takes from the workspace are copied to: the user's skills folder.
+/// Where a case's workspace skills are copied to: the user's skills folder.
 const USER_SKILLS_PATH: &str = "person/.agents/skills";
 
 /// A case: `input/`, `request.json` and `expected.json` in a folder.
 #[derive(Debug)]
 pub struct Case {
-    /// The name of its folder.
+    /// Its folder's name.
     pub name: String,
     /// The request as JSON.
     pub request: String,
-    /// The expected answer as JSON, with `INPUT` for the folder that the input was copied to.
+    /// The expected response as JSON, with `INPUT` for the folder that the input was copied to.
     pub expected: String,
     folder: PathBuf,
 }
@@ -58,7 +58,7 @@ impl Case {
     }
 
     /// Copies the input into a temporary folder, outside the repository that contains the cases, together with the
-    /// workspace skills that the request names.
+    /// workspace skills named in the request.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Case {
         folder
     }
 
-    /// Writes the answer into the case, to be reviewed before it is committed.
+    /// Writes the response into the case, to be reviewed before it is committed.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Case {
     }
 }
 
-/// Copies a folder of the workspace, such as `examples`.
+/// Copies a workspace folder, such as `examples`.
 ///
 /// # Panics
 ///

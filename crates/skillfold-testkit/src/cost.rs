@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-/// Returns the CPU time that this thread takes for `work`: the minimum of `runs` runs, since interference only adds
-/// time.
+/// Returns this thread's CPU time for `work`: the minimum of `runs` runs, since interference only adds time.
 ///
-/// Compare two of these in one test; a bound on one alone would measure the machine.
+/// Compare two of these in one test; a bound on a single one would measure the machine.
 pub fn min_cpu_time(runs: usize, work: impl Fn()) -> Duration {
     let cost = |_| {
         let start = cpu_time();

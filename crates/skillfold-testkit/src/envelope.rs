@@ -1,30 +1,30 @@
-//! Independent readers of envelopes: a lenient one that takes anything resembling a tag for a tag, and a strict one
-//! that recovers what was put in.
+//! Independent envelope parsers: a lenient one that accepts anything resembling a tag, and a strict one that recovers
+//! the input.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What the strict reader recovers from an envelope.
+/// What the strict parser recovers from an envelope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParsedEnvelope {
     /// The id.
     pub id: String,
-    /// The body verbatim, including the end of its last line.
+    /// The body verbatim, including its last line ending.
     pub body: String,
     /// The folder, if one is named.
     pub base_dir: Option<String>,
     /// The listed files.
     pub files: Vec<String>,
-    /// Lines about the skill that have no tag of their own.
+    /// Lines about the skill without a tag of their own.
     pub notes: Vec<String>,
 }
 
-/// Returns everything that reads as a tag with one of these names, in order; closing tags with `/` before the name.
+/// Returns everything that reads as a tag with one of these names, in order; closing tags have `/` before the name.
 ///
-/// The lenient reader resolves compatibility forms and look-alikes, and ignores white space, accents, invisible
+/// The lenient parser resolves compatibility forms and look-alikes, and ignores whitespace, accents, invisible
 /// characters and characters that join words.
 pub fn tags(text: &str, names: &[&str]) -> Vec<String> {
     let normalized_names: Vec<String> = names.iter().map(|name| name.replace('_', "")).collect();
@@ -41,7 +41,7 @@ pub fn tags(text: &str, names: &[&str]) -> Vec<String> {
     found
 }
 
-/// Returns how many tags of these names a text leaves open: one if it ends within a name, else none.
+/// Returns how many tags with these names a text leaves open: one if it ends within a name, else none.
 pub fn count_open_tags(text: &str, names: &[&str]) -> usize {
     let folded = fold(text);
     let Some((_, piece)) = folded.rsplit_once('<') else {
@@ -55,7 +55,7 @@ pub fn count_open_tags(text: &str, names: &[&str]) -> usize {
     usize::from(!letters.is_empty() && names.iter().any(is_begun))
 }
 
-/// Returns the beginning of a piece without slashes. No name is longer.
+/// Returns the start of a piece without slashes. No name is longer.
 fn tag_name_letters(piece: &str) -> Cow<'_, str> {
     let piece = piece.trim_start_matches('/');
     if !piece.contains('/') {
@@ -64,7 +64,7 @@ fn tag_name_letters(piece: &str) -> Cow<'_, str> {
     Cow::Owned(piece.chars().filter(|c| *c != '/').take(32).collect())
 }
 
-/// Returns how many brackets of a text were replaced by `&lt;`, or `None` if anything else differs.
+/// Returns how many of a text's brackets were replaced by `&lt;`, or `None` if anything else differs.
 pub fn count_replaced(text: &str, by: &str) -> Option<usize> {
     let mut rest = by;
     let mut count = 0;
@@ -105,7 +105,7 @@ pub fn parse_skill_context(text: &str) -> Option<ParsedEnvelope> {
     Some(opened)
 }
 
-/// Parses a `skill_content`, from its end.
+/// Parses a `skill_content`, starting from its end.
 pub fn parse_skill_content(text: &str) -> Option<ParsedEnvelope> {
     let rest = text.strip_prefix("<skill_content name=\"")?;
     let (id, rest) = rest.split_once("\">\n")?;
@@ -182,12 +182,12 @@ pub fn unescape(value: &str) -> Option<String> {
     Some(text)
 }
 
-/// Returns a character as the lenient reader sees it: `<` if it opens a tag, empty or `/` if it changes no name.
+/// Returns a character as the lenient parser sees it: `<` if it opens a tag, empty or `/` if it changes no name.
 pub fn fold_char(c: char) -> String {
     fold(c.encode_utf8(&mut [0; 4]))
 }
 
-/// Returns a text as the lenient reader sees it: lower case, `<` for brackets, `/` for slashes, and without ignored
+/// Returns a text as the lenient parser sees it: lower case, `<` for brackets, `/` for slashes, and without ignored
 /// characters.
 fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -259,13 +259,13 @@ const BRACKETS: &str = "<˂ᐸᚲ‹≺⋖❬❮❰⟨⦑⧼\u{2329}\u{3008}";
 const SLASHES: &str = "/\\᜵⁁⁄∕∖╱⟋⧵⧸⧹Ⳇ㇓";
 const IGNORED: &str = "_-ˍ˗‐\u{2011}‒–—―‿⁀⁃⁔−︱︲";
 
-/// Look-alike letters, each aligned with the Latin letter in `LATIN` that it resembles.
+/// Look-alike letters, each aligned with the Latin letter in `LATIN` it resembles.
 const LOOK_ALIKES: &str =
     "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
 const LATIN: &str = "aaaaaacccccdddeeeeeeeiiiiiiikkkkkllllnnnnnnooooooorrrssstttttuuuuvvvvxxxxx";
 
-/// Ranges of invisible characters: `Default_Ignorable_Code_Point` and the categories `Cf` and `Co` of Unicode 16.0, a blank,
-/// object placeholders and noncharacters.
+/// Ranges of invisible characters: `Default_Ignorable_Code_Point` and the categories `Cf` and `Co` in Unicode 16.0, a
+/// blank, object placeholders and noncharacters.
 const INVISIBLE: [(u32, u32); 29] = [
     (0xad, 0xad),
     (0x34f, 0x34f),

@@ -1,11 +1,11 @@
-//! Skills that a model may not see, each for another reason, to compare with their absence.
+//! Skills that a model may not see, each for a different reason, to compare with their absence.
 
 use std::path::Path;
 
-/// The id of the hidden skill.
+/// The hidden skill's id.
 pub const HIDDEN_ID: &str = "kestrel";
 
-/// A word that is in every text of the hidden skill and nowhere else.
+/// A word in every text of the hidden skill and nowhere else.
 pub const CANARY: &str = "zyzzyva";
 
 /// The settings under which [`hidden_skills`] are hidden.
@@ -15,7 +15,7 @@ pub const HIDING_SETTINGS: [(&str, &str); 3] = [
     ("version_mismatch", "hide"),
 ];
 
-/// The folders of the skills that the user has accepted. Others are held.
+/// The folders of the skills the user has accepted. Others are held back.
 const ACCEPTED_FOLDERS: [&str; 4] = [
     "person/.agents/skills/heron",
     "person/.agents/skills/plover",
@@ -57,7 +57,7 @@ pub fn accepted_list(folder: &Path) -> String {
     )
 }
 
-/// Returns the ways in which a skill is hidden from models: a label, and the files to add to [`VISIBLE_SKILLS`].
+/// Returns the ways to hide a skill from models: a label, and the files to add to [`VISIBLE_SKILLS`].
 ///
 /// The skill would otherwise be found by its id, folder name, words, tags and triggers.
 pub fn hidden_skills() -> Vec<(&'static str, String)> {

@@ -1,5 +1,5 @@
-//! Test fixtures: file trees written as text, the conformance cases that every frontend passes, and attacks and races
-//! that must all fail.
+//! Test fixtures: file trees written as text, the conformance cases for every frontend, and attacks and races that must
+//! all fail.
 
 mod attack;
 mod case;
@@ -34,12 +34,12 @@ pub use hidden::{
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{RaceCounts, RaceOutcome, Swap, race_time};
 
-/// Returns a time long after every change of a file, so that every revision is settled.
+/// Returns a time long after every file change, so that every revision is settled.
 pub fn far_future() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(7_000_000_000)
 }
 
-/// Writes the skill `golden` with a hidden file and a folder of version control, and returns its digest: SHA-256 over
+/// Writes the skill `golden` with a hidden file and a version control folder, and returns its digest: SHA-256 over
 /// `path NUL sha256 LF` of `.hidden`, `SKILL.md` and `refs/guide.md`, computed by another program.
 pub fn write_golden_skill(skills: &Path) -> &'static str {
     let file = |path: &str, content: &str| (format!("golden/{path}"), content.to_owned());
@@ -56,7 +56,7 @@ pub fn write_golden_skill(skills: &Path) -> &'static str {
 
 /// Parses a file tree written as text into paths and contents.
 ///
-/// A line `//- path` starts a file; the lines below it, without the indentation of the first one, are its content.
+/// A line `//- path` starts a file; the lines below it, without the first one's indentation, are its content.
 ///
 /// ```
 /// let files = skillfold_testkit::files("
@@ -113,7 +113,7 @@ pub fn write(root: &Path, files: &[(String, String)]) {
     }
 }
 
-/// Writes a file tree written as text into a temporary folder.
+/// Writes a file tree given as text into a temporary folder.
 ///
 /// # Panics
 ///
@@ -128,7 +128,7 @@ pub fn folder(text: &str) -> TempDir {
 ///
 /// # Panics
 ///
-/// Panics if the pipe cannot be made.
+/// Panics if the pipe cannot be created.
 #[cfg(unix)]
 #[expect(
     clippy::disallowed_methods,

@@ -9,14 +9,14 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::contains_secret;
 
-/// Two paths that are swapped atomically. Both exist at every moment.
+/// Two paths that are swapped atomically. Both always exist.
 #[derive(Clone, Debug)]
 pub struct Swap {
     first: PathBuf,
     second: PathBuf,
 }
 
-/// The outcome of one call of the tested code.
+/// The outcome of one call to the tested code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RaceOutcome {
@@ -33,7 +33,7 @@ impl RaceOutcome {
     }
 }
 
-/// Counters of a race.
+/// A race's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceCounts {
@@ -41,7 +41,7 @@ pub struct RaceCounts {
     pub swaps: u64,
     /// How often the tested code was called.
     pub calls: u64,
-    /// Calls that returned something that is not secret.
+    /// Calls that returned something not secret.
     pub given: u64,
     /// Calls that returned nothing.
     pub refused: u64,
@@ -70,7 +70,7 @@ pub fn race_time() -> Duration {
 }
 
 impl Swap {
-    /// Creates a swap of two paths on one file system.
+    /// Creates a swap between two paths on one file system.
     pub fn new(first: impl AsRef<Path>, second: impl AsRef<Path>) -> Self {
         Self {
             first: first.as_ref().to_owned(),
@@ -108,7 +108,7 @@ impl Swap {
                     }
                 }
             });
-            // The other thread must end even if a call panics.
+            // The other thread must stop even if a call panics.
             let _stop = StopOnDrop(&stop);
             let start = Instant::now();
             while !is_over(&counts, start.elapsed()) && start.elapsed() < Duration::from_secs(60) {

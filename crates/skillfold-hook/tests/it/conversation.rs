@@ -1,4 +1,4 @@
-//! What a conversation gets, over its prompts.
+//! What a conversation gets over several prompts.
 
 use serde_json::json;
 use skillfold_hook::{AnswerClaim, HookClient};
@@ -106,7 +106,7 @@ fn pre_compact_event_gives_instructions_again_with_the_next_prompt() {
         .unwrap();
     assert!(first.contains("Say hello."), "{first}");
     let compress = |trigger: &str| json!({ "hook_event_name": "PreCompress", "session_id": "a", "trigger": trigger });
-    // It says so in every turn, whether it compresses or not.
+    // Gemini sends this every turn, whether or not it compresses.
     assert_eq!(user.send(HookClient::Gemini, &compress("auto")), None);
     assert_eq!(user.send(HookClient::Gemini, &prompt("next")), None);
     assert_eq!(user.send(HookClient::Gemini, &compress("manual")), None);
@@ -175,7 +175,7 @@ fn skill_loaded_by_the_client_itself_is_named_once() {
 fn instructions_over_the_client_limit_are_only_named() {
     let mut user = User::new();
     let text = user.prompt("a", "Please do the large thing");
-    // How many tokens depends on where the folder is.
+    // The number of tokens depends on the folder's path.
     let text = text.replace(char::is_numeric, "#");
     insta::assert_snapshot!(text, @"
     Skills for this request:

@@ -1,4 +1,4 @@
-//! The events of each client, and the form of the answers.
+//! Each client's events, and the response formats.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use skillfold_hook::{HookClient, HookEvent};
 
 use crate::support::User;
 
-/// An event of a prompt as each client sends it, with the variables that it sets.
+/// A prompt event as each client sends it, with the variables it sets.
 fn prompts() -> Vec<(HookClient, Vec<&'static str>, Value)> {
     let claude = |extra: Value| {
         let mut event = json!({
@@ -126,7 +126,7 @@ fn synthetic_prompts_are_not_answered() {
         );
     }
     assert!(send(HookClient::ClaudeCode, event(json!({ "source": "user" }))).is_some());
-    // Qwen sends results of tools as prompts.
+    // Qwen sends tool results as prompts.
     assert_eq!(send(HookClient::Qwen, event(json!({}))), None);
     assert_eq!(
         send(HookClient::ClaudeCode, event(json!({ "prompt": " " }))),

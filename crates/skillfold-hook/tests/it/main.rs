@@ -1,4 +1,4 @@
-//! Tests of hooks: events in, answers out.
+//! Hook tests: events in, responses out.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,

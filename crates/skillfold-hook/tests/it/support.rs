@@ -17,7 +17,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// A user with two skills that no client finds by itself, and one in a folder of Claude Code.
+    /// A user with two skills that no client finds by itself, and one in a Claude Code folder.
     pub(crate) fn new() -> Self {
         let user = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -87,17 +87,17 @@ impl User {
         self.send_at_once(client, event)
     }
 
-    /// Sets the clock back by a day.
+    /// Sets the clock back one day.
     pub(crate) fn set_clock_back(&mut self) {
         self.now -= Duration::from_secs(24 * 60 * 60);
     }
 
-    /// Sends an event in the same moment as the last one.
+    /// Sends an event at the same moment as the last one.
     pub(crate) fn send_at_once(&self, client: HookClient, event: &Value) -> Option<String> {
         self.send_claimed(client, event, AnswerClaim::default())
     }
 
-    /// Sends an event in the same moment as the last one, and may give up before it is answered.
+    /// Sends an event at the same moment as the last one, and may give up before it is answered.
     pub(crate) fn send_claimed(
         &self,
         client: HookClient,
@@ -115,7 +115,7 @@ impl User {
             .map(|text| text.replace(&*folder, "HOME"))
     }
 
-    /// Sends a prompt of a conversation as Claude Code does, and returns the text that the model gets.
+    /// Sends a prompt in a conversation as Claude Code does, and returns the text the model gets.
     pub(crate) fn prompt(&mut self, conversation: &str, prompt: &str) -> String {
         self.claude(&json!({
             "hook_event_name": "UserPromptSubmit",
@@ -124,7 +124,7 @@ impl User {
         }))
     }
 
-    /// Sends an event as Claude Code does, and returns the text that the model gets.
+    /// Sends an event as Claude Code does, and returns the text the model gets.
     pub(crate) fn claude(&mut self, event: &Value) -> String {
         let answer = self.send(HookClient::ClaudeCode, event);
         let answer = answer.map(|answer| serde_json::from_str::<Value>(&answer).unwrap());

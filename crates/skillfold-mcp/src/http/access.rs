@@ -8,6 +8,6 @@ use crate::http::token::Token;
 pub enum HttpAccess {
     /// Clients that send the token.
     Token(Token),
-    /// Everyone who reaches the address.
+    /// Everyone who can reach the address.
     Open,
 }

@@ -1,4 +1,4 @@
-//! Which HTTP requests are accepted: checks the token, the `Host`, and the size and time of the body.
+//! Decides which HTTP requests are accepted: checks the token, the `Host`, and the body's size and time.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -35,7 +35,7 @@ use crate::state::ServerState;
 /// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
-/// A client that calls again by itself would repeat what the call has done.
+/// A client that retries automatically would repeat what the call has done.
 const ENDED_CALL: &str = "The call took too long and was stopped; a script may have had an effect, so check before you call again";
 
 /// The checks on every request.
@@ -43,7 +43,7 @@ const ENDED_CALL: &str = "The call took too long and was stopped; a script may h
 pub(crate) struct Admission {
     pub(crate) access: HttpAccess,
     pub(crate) limits: HttpLimits,
-    /// Host names that the server answers to.
+    /// Host names the server answers to.
     pub(crate) hosts: Vec<HostName>,
     /// Origins of web pages that may send requests.
     pub(crate) origins: Origins,
@@ -55,7 +55,7 @@ pub(crate) struct Admission {
     pub(crate) shared: Arc<ServerState>,
 }
 
-/// Accepts a request with a valid token. Of any other, nothing but the head is read.
+/// Accepts a request with a valid token. Reads only the head of any other.
 pub(crate) async fn admit(
     State(admission): State<Arc<Admission>>,
     request: Request,
@@ -104,7 +104,7 @@ impl Admission {
                 return Some(refusal);
             }
         }
-        // With two values, we cannot know which one a proxy in front has checked.
+        // With two values, we cannot know which one a proxy in front checked.
         let host =
             single_header(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
         let Some(host) = host else {
@@ -132,7 +132,7 @@ impl Admission {
         None
     }
 
-    /// Reads the whole body, passes the request on and waits for the response, each with its timeout.
+    /// Reads the full body, passes the request on and waits for the response, each with its timeout.
     async fn handle_within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
         let method = request.method().clone();
@@ -235,7 +235,7 @@ fn parse_method(body: &[u8]) -> Option<Cow<'_, str>> {
     Some(message.method)
 }
 
-/// Returns the whole body, unless it exceeds `limit` bytes.
+/// Returns the full body, unless it exceeds `limit` bytes.
 async fn read_body(body: Body, limit: usize) -> Result<Bytes, Response> {
     let too_long = || {
         let reason = format!("The body has more than {limit} bytes");

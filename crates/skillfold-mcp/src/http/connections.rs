@@ -1,8 +1,8 @@
 //! Connection limits: many admitted connections, and a few others for a short time.
 //!
-//! A connection starts out unadmitted. Its first accepted request makes it admitted. Unadmitted connections never take
-//! the slots of admitted ones. If there are too many, the one that has waited longest is closed, so a client that sends
-//! its request at once gets in whatever the others do.
+//! A connection starts out unadmitted. Its first accepted request admits it. Unadmitted connections never take admitted
+//! ones' slots. If there are too many, the one that has waited longest is closed, so a client that sends its request
+//! right away gets in whatever the others do.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ pub(crate) struct Connections {
     refused_warning: Arc<ThrottledWarning>,
 }
 
-/// The slot of one connection.
+/// One connection's slot.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
@@ -99,7 +99,7 @@ impl ConnectionSlot {
             return false;
         };
         self.connections.lock_unadmitted().remove(&self.id);
-        // Requests of one connection arrive one after the other.
+        // Requests on one connection arrive one at a time.
         let _ = self.permit.set(permit);
         true
     }

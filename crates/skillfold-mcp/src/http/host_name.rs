@@ -1,8 +1,8 @@
-//! The host that a client addresses the server by.
+//! The host name by which a client addresses the server.
 
 use std::net::Ipv6Addr;
 
-/// The name or address of a host, and the port if given.
+/// A host's name or address, and the port if given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostName {
     name: String,
@@ -37,13 +37,13 @@ impl HostName {
         })
     }
 
-    /// Parses a host that the user allows: the same, or an IPv6 address without brackets.
+    /// Parses a host allowed by the user: the same, or an IPv6 address without brackets.
     pub(crate) fn parse_allowed(text: &str) -> Option<Self> {
         let address = |text: &str| text.parse::<Ipv6Addr>().ok();
         Self::parse(text).or_else(|| Self::parse(&format!("[{}]", address(text)?)))
     }
 
-    /// Returns whether this allows the host that a client used.
+    /// Returns whether this allows the host used by a client.
     pub(crate) fn allows(&self, requested: &Self) -> bool {
         self.name == requested.name && (self.port.is_none() || self.port == requested.port)
     }

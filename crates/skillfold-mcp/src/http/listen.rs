@@ -24,13 +24,13 @@ use crate::http::limits::HttpLimits;
 use crate::metrics::add;
 use crate::state::ServerState;
 
-/// Maximum bytes of all headers of a request; more is answered with 431.
+/// Maximum total size of a request's headers in bytes; more is answered with 431.
 pub(crate) const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// Maximum headers of a request; more is answered with 431.
+/// Maximum number of headers in a request; more is answered with 431.
 const MAX_HEADERS: usize = 64;
 
-/// Bytes that a client with a stalled write must take within the timeout.
+/// Bytes that a client must read within the timeout when a write stalls.
 const MIN_WRITE_BYTES: usize = 64 * 1024;
 
 /// How long to wait after accepting failed, for example because no file descriptor was left.
@@ -81,7 +81,7 @@ pub(crate) async fn listen(
     }
 }
 
-/// Answers requests, passing each the slot of its connection.
+/// Answers requests, passing each its connection's slot.
 struct ConnectionService {
     router: TowerToHyperService<Router>,
     slot: Arc<ConnectionSlot>,
@@ -137,7 +137,7 @@ pub(crate) fn raise_descriptor_limit() {}
 struct WriteTimeout {
     stream: TcpStream,
     timeout: Duration,
-    /// Set from when a write stalls until the client has taken enough bytes.
+    /// Set from when a write stalls until the client has read enough bytes.
     stalled: Option<StalledWrite>,
 }
 
@@ -156,7 +156,7 @@ impl WriteTimeout {
         }
     }
 
-    /// Passes on the result of a write. Returns an error if the client took too few bytes within the timeout.
+    /// Passes on the result of a write. Returns an error if the client read too few bytes within the timeout.
     fn check_progress(
         &mut self,
         result: Poll<io::Result<usize>>,

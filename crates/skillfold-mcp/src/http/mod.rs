@@ -81,14 +81,14 @@ impl HttpOptions {
         }
     }
 
-    /// Accepts host names that clients may use for the server, besides the loopback names.
+    /// Accepts these host names for the server, besides the loopback names.
     #[must_use]
     pub fn with_hosts(mut self, hosts: Vec<String>) -> Self {
         self.hosts = hosts;
         self
     }
 
-    /// Accepts requests from web pages of these origins, besides the server's own.
+    /// Accepts requests from web pages with these origins, besides the server's own.
     #[must_use]
     pub fn with_origins(mut self, origins: Vec<String>) -> Self {
         self.origins = origins;
@@ -105,7 +105,7 @@ impl HttpOptions {
 
 /// Serves clients until the process is told to stop. Calls `ready` with the address once clients can connect.
 ///
-/// An error of kind `InvalidInput` says which option is invalid; any other error comes from the system.
+/// An error of kind `InvalidInput` says which option is invalid; any other error comes from the OS.
 pub fn http(
     server: Server,
     options: &HttpOptions,
@@ -124,7 +124,7 @@ pub fn http(
     outcome
 }
 
-/// The hosts and origins that the server answers to.
+/// The hosts and origins the server answers to.
 struct AcceptedNames {
     hosts: Vec<HostName>,
     origins: Origins,
@@ -167,7 +167,7 @@ async fn serve(
     let address = listener.local_addr()?;
     let (shared, limits) = (Arc::clone(server.shared()), options.limits);
     let (router, end_streams) = routes(server, options, names, address.port());
-    // Whoever sees that the server is ready may stop it at once.
+    // Anyone who sees that the server is ready may stop it right away.
     let stop = stop_signal()?;
     ready(address);
     let open = listen(listener, router, limits, Arc::clone(&shared), stop).await;
@@ -199,9 +199,9 @@ async fn serve(
     Ok(())
 }
 
-/// Returns the routes of a server, for a host that has an HTTP server of its own: `/mcp`, `/metrics` and `/healthz`, with all
-/// checks of requests. The limits on connections are the host's. The port of the address is the one at which pages of the
-/// host's own origin reach it.
+/// Returns a server's routes, for a host with its own HTTP server: `/mcp`, `/metrics` and `/healthz`, with all request
+/// checks. The host limits connections itself. The address's port is the one at which pages from the host's own origin
+/// reach it.
 ///
 /// Must be called within a Tokio runtime. An error says which option is invalid.
 ///
@@ -221,7 +221,7 @@ pub fn router(server: Server, options: &HttpOptions) -> io::Result<Router> {
     Ok(routes(server, options, names, options.address.port()).0)
 }
 
-/// Returns the routes, and what ends their streams.
+/// Returns the routes, and a function that ends their streams.
 fn routes(
     server: Server,
     options: &HttpOptions,
@@ -289,7 +289,7 @@ async fn render_metrics(
     )
 }
 
-/// Starts listening for a signal to stop, from the user or the system, and returns a future that waits for it.
+/// Starts listening for a stop signal from the user or the system, and returns a future that waits for it.
 #[cfg_attr(
     not(unix),
     expect(clippy::unnecessary_wraps, reason = "it can fail on Unix")

@@ -1,4 +1,4 @@
-//! Cross-origin requests: which web pages may send them, and the CORS headers that their browsers need.
+//! Cross-origin requests: which web pages may send them, and the CORS headers their browsers need.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -18,7 +18,7 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
 );
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("MCP-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate");
-/// Seconds for which a browser may cache the preflight.
+/// How long a browser may cache the preflight, in seconds.
 const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("600");
 /// Browsers send it before a page from the internet may reach the loopback interface.
 const REQUEST_PRIVATE_NETWORK: HeaderName =
@@ -41,12 +41,12 @@ struct Origin {
 enum Port {
     /// Written `*`.
     Any,
-    /// The given port, or the default of the scheme; `None` if the scheme has no default.
+    /// The given port, or the scheme's default; `None` if the scheme has no default.
     Exact(Option<u16>),
 }
 
 impl Origins {
-    /// Parses origins. The error is the text that is not an origin.
+    /// Parses origins. The error is the string that is not an origin.
     pub(crate) fn new<'t>(origins: impl IntoIterator<Item = &'t str>) -> Result<Self, &'t str> {
         let parse = |text: &'t str| Origin::parse(text.trim()).ok_or(text);
         origins
@@ -67,7 +67,7 @@ impl Origins {
         self
     }
 
-    /// Returns the origin of a page if it is allowed.
+    /// Returns a page's origin if it is allowed.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let value = single_header(headers, &ORIGIN)?;
         let origin = Origin::parse(value.to_str().ok()?)?;
@@ -132,7 +132,7 @@ pub(crate) fn preflight(request: &HeaderMap) -> Response {
     response
 }
 
-/// Lets a page of this origin read the response, whatever its status.
+/// Lets a page with this origin read the response, whatever its status.
 pub(crate) fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);

@@ -1,4 +1,4 @@
-//! Limits on responses being sent: counts them, and limits how many bytes are held for clients that read slowly.
+//! Limits on unsent responses: counts them, and limits the bytes held for slow clients.
 
 use std::io;
 use std::pin::Pin;
@@ -17,10 +17,10 @@ use crate::state::ServerState;
 /// Responses up to this size are not counted: most are smaller, and one per connection fits in memory.
 const UNCOUNTED_BYTES: u64 = 64 * 1024;
 
-/// Bytes that one permit stands for.
+/// Bytes per permit.
 const UNIT_BYTES: u64 = 1024;
 
-/// The bytes that all unsent responses together may hold.
+/// The total number of bytes that unsent responses may hold.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBudget(Arc<Semaphore>);
 
@@ -46,7 +46,7 @@ impl SendBudget {
 
     /// Returns a body that counts against the budget until its last byte is sent, or `None` if the budget is exhausted.
     ///
-    /// A stream is counted event by event, and is cut at the first event that does not fit.
+    /// A stream is counted event by event, and cut at the first event that does not fit.
     pub(crate) fn track(
         &self,
         body: Body,
@@ -88,7 +88,7 @@ impl Drop for InFlight {
 /// A response body counted against the budget, with its original length.
 struct BudgetedBody {
     body: Body,
-    /// The reservation for the whole body, if its length is known.
+    /// The reservation for the full body, if its length is known.
     share: Option<BudgetShare>,
     /// Held until the response is counted.
     permit: Option<ReadPermit>,
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// A stream of the given number of events.
+    /// A stream with the given number of events.
     struct Events(usize);
 
     impl HttpBody for Events {
@@ -192,11 +192,11 @@ mod tests {
         assert_eq!(permits.available_permits(), 0);
         stream.frame().await.unwrap().unwrap();
         assert_eq!(permits.available_permits(), 1);
-        // The client of this one is gone, but its file is still being read.
+        // This one's client is gone, but its file is still being read.
         let reader = ReadPermit::acquire(&permits).await.unwrap();
         drop(budget.track(Body::new(Events(3)), Some(reader.clone()), None));
         assert_eq!(permits.available_permits(), 0);
-        // A body of known length is counted at once.
+        // A body with a known length is counted right away.
         drop(reader);
         let reader = ReadPermit::acquire(&permits).await;
         let whole = budget.track(Body::from("whole"), reader, None);

@@ -1,4 +1,4 @@
-//! Sessions for clients of protocol versions before 2026-07-28: the SDK's session manager with a limit.
+//! Sessions for clients with protocol versions before 2026-07-28: the SDK's session manager with a limit.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ const REPLAY_WINDOW: Duration = Duration::from_secs(2);
 /// How often to check for idle sessions within one idle timeout.
 const IDLE_CHECKS: u32 = 8;
 
-/// Shortest and longest time between two checks.
+/// Shortest and longest interval between checks.
 const IDLE_CHECK_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(20), Duration::from_secs(30));
 
@@ -35,13 +35,13 @@ tokio::task_local! {
     pub(crate) static SESSIONS_FULL: Cell<bool>;
 }
 
-/// The sessions of all clients.
+/// All clients' sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
     idle_timeout: Duration,
-    /// The time of the last request in each session. Notifications to the client do not count: they are also sent to a
+    /// The time of each session's last request. Notifications to the client do not count: they are also sent to a
     /// client that is gone.
     last_requests: StdMutex<HashMap<SessionId, Instant>>,
     /// Held while counting sessions and creating one.
@@ -84,7 +84,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the sessions without a request for the idle timeout.
+    /// Returns the sessions that had no request within the idle timeout.
     fn idle(&self) -> Vec<SessionId> {
         let sessions = self.last_requests();
         let idle = sessions
@@ -163,7 +163,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         mut message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionError> {
-        // The SDK keeps the parameters for as long as the session lasts.
+        // The SDK keeps the parameters for the lifetime of the session.
         if let ClientJsonRpcMessage::Request(message) = &mut message
             && let ClientRequest::InitializeRequest(request) = &mut message.request
         {

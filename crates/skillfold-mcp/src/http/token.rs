@@ -1,4 +1,4 @@
-//! The token that a client of the HTTP server must send.
+//! The token that clients of the HTTP server must send.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -13,13 +13,13 @@ pub struct Token(String);
 const MIN_TOKEN_BYTES: usize = 16;
 
 impl Token {
-    /// Creates a token from 32 random bytes of the system.
+    /// Creates a token from 32 random bytes.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         let mut text = String::with_capacity(2 * bytes.len());
         for byte in bytes {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         Ok(Self(text))
@@ -32,7 +32,7 @@ impl Token {
             .then(|| Self(text.to_owned()))
     }
 
-    /// Returns the token, to be shown to the user.
+    /// Returns the token, to show to the user.
     pub fn reveal(&self) -> &str {
         &self.0
     }

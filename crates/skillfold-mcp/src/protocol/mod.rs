@@ -1,4 +1,4 @@
-//! What the protocol asks for besides tools: prompts, resources, and skills through its extension.
+//! The protocol besides tools: prompts, resources, and skills through its extension.
 
 pub(crate) mod page;
 mod uri;

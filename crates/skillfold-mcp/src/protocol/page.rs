@@ -1,4 +1,4 @@
-//! Pagination of lists and how long clients may cache them. A cursor is the last key of the previous page, so it stays
+//! Pagination of lists, and how long clients may cache them. A cursor is the last key of the previous page, so it stays
 //! valid when the list changes.
 
 /// Items per page.
@@ -7,10 +7,10 @@ pub(crate) const PAGE_ITEMS: usize = 50;
 /// How long a client may cache a page or a file, in milliseconds.
 pub(crate) const TTL_MS: u64 = 5_000;
 
-/// Maximum bytes of an accepted cursor: no key is longer.
+/// Maximum length of an accepted cursor in bytes: no key is longer.
 const MAX_CURSOR_BYTES: usize = 4096;
 
-/// A page and the cursor of the next one.
+/// A page and the next one's cursor.
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     pub(crate) next: Option<String>,

@@ -1,5 +1,5 @@
-//! Prompts: one for each skill that a user may start, with its arguments. In the protocol, prompts are started by the
-//! user, so skills that only users may start are served here and nowhere else.
+//! Prompts: one for each skill that a user may start, with its arguments. In the protocol users start prompts, so
+//! skills that only users may start are served here and nowhere else.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -17,13 +17,13 @@ use crate::protocol::page::page;
 use crate::state::{ServerState, SnapshotView};
 use crate::tools::value;
 
-/// The argument of a skill that names none.
+/// The argument of a skill that declares none.
 const DEFAULT_ARGUMENT: &str = "arguments";
 
-/// Maximum bytes of all arguments together.
+/// Maximum total size of the arguments in bytes.
 const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
-/// Returns a page of the prompts.
+/// Returns a page of prompts.
 pub(crate) fn list(
     shared: &ServerState,
     client: Option<&Implementation>,
@@ -50,7 +50,7 @@ pub(crate) fn list(
     result
 }
 
-/// Returns a prompt: the instructions of its skill, with the arguments filled in.
+/// Returns a prompt: its skill's instructions, with the arguments filled in.
 pub(crate) fn get(
     shared: &ServerState,
     client: Option<&Implementation>,
@@ -79,7 +79,7 @@ pub(crate) fn get(
         .with_description(SkillRecord::listed(&entry).description))
 }
 
-/// Returns whether a skill is a prompt for the clients of a view.
+/// Returns whether a skill is a prompt for a view's clients.
 fn is_offered(view: &SnapshotView, entry: &Entry<'_>) -> bool {
     is_user_invocable(entry) && view.session.may_see(entry.id())
 }
@@ -94,7 +94,7 @@ fn is_user_invocable(entry: &Entry<'_>) -> bool {
     entry.status() == Status::Active && !flag.is_some_and(is_off)
 }
 
-/// Returns the arguments of a prompt: the skill's named ones if they have placeholders, or a single one.
+/// Returns a prompt's arguments: the skill's named ones if they have placeholders, or a single one.
 fn prompt_arguments(manifest: &Manifest, dialect: Dialect) -> Vec<PromptArgument> {
     let names = named_arguments(manifest, dialect);
     if !names.is_empty() {
@@ -120,7 +120,7 @@ fn named_arguments(manifest: &Manifest, dialect: Dialect) -> Vec<&str> {
     argument_names(manifest)
 }
 
-/// Joins the given arguments into one text, as a user would type it.
+/// Joins the given arguments into one string, as a user would type it.
 fn join_arguments(
     manifest: &Manifest,
     dialect: Dialect,

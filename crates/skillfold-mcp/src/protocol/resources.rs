@@ -1,5 +1,5 @@
-//! Resources: the files of published skills, by `skill://` URI. Hosts read them for a model, so only skills that a
-//! model may see are served.
+//! Resources: published skills' files, by `skill://` URI. Hosts read them for a model, so only skills that a model may
+//! see are served.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -17,7 +17,7 @@ use crate::protocol::page::{TTL_MS, page};
 use crate::protocol::uri::{self, SkillUri};
 use crate::state::{ServerState, SnapshotView};
 
-/// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
+/// Returns a page of resources: each published skill's `SKILL.md`. Its other files are reached through it.
 pub(crate) fn list(
     shared: &ServerState,
     client: Option<&Implementation>,
@@ -55,7 +55,7 @@ pub(crate) fn templates(
     ListResourceTemplatesResult::with_all_items(templates)
 }
 
-/// Returns a whole file of a skill.
+/// Returns an entire file of a skill.
 pub(crate) fn read(
     shared: &ServerState,
     client: Option<&Implementation>,
@@ -104,14 +104,14 @@ pub(crate) fn read(
     )
 }
 
-/// Returns the skills that are published to the clients of a view.
+/// Returns the skills published to a view's clients.
 pub(crate) fn published(view: &SnapshotView) -> impl Iterator<Item = Entry<'_>> {
     let visible = view.catalog.visible();
     visible
         .filter(|entry| entry.unpublishable_reason().is_none() && view.session.may_see(entry.id()))
 }
 
-/// Returns the skill of a URI if it is published.
+/// Returns a URI's skill if it is published.
 pub(crate) fn published_entry<'a>(view: &'a SnapshotView, uri: &SkillUri) -> Option<Entry<'a>> {
     let entry = view.catalog.get(&uri.name)?;
     // Names are resolved case-insensitively, but a URI must match exactly.
@@ -121,7 +121,7 @@ pub(crate) fn published_entry<'a>(view: &'a SnapshotView, uri: &SkillUri) -> Opt
     is_served.then_some(entry)
 }
 
-/// Returns the error for a URI that leads to nothing published. It does not say why: the client may not be allowed to
+/// Returns the error for a URI that refers to nothing published. It does not say why: the client may not be allowed to
 /// know.
 pub(crate) fn not_found(uri: &str) -> ErrorData {
     let uri = first_chars(uri, 300);

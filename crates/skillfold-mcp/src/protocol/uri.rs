@@ -1,4 +1,4 @@
-//! The URIs of skills and their files: `skill://name/path`.
+//! URIs of skills and their files: `skill://name/path`.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ const SCHEME: &str = "skill://";
 /// A parsed skill URI.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SkillUri {
-    /// The name of the skill.
+    /// The skill's name.
     pub(crate) name: String,
     /// The path inside the skill; empty for its folder.
     pub(crate) path: String,
 }
 
-/// Builds the URI of a file or folder of a skill. The empty path is the skill's own folder.
+/// Builds the URI of a skill's file or folder. The empty path is the skill's own folder.
 pub(crate) fn build(name: &str, path: &str) -> String {
     let mut uri = String::from(SCHEME);
     uri.push_str(name);
@@ -24,7 +24,7 @@ pub(crate) fn build(name: &str, path: &str) -> String {
     uri
 }
 
-/// Parses a URI. Returns `None` if it is not ours, or not in the form that [`build`] writes.
+/// Parses a URI. Returns `None` if it is not ours, or not in [`build`]'s format.
 pub(crate) fn parse(uri: &str) -> Option<SkillUri> {
     let rest = uri.strip_prefix(SCHEME)?;
     let (name, path) = match rest.split_once('/') {
@@ -39,13 +39,13 @@ pub(crate) fn parse(uri: &str) -> Option<SkillUri> {
     })
 }
 
-/// Appends a path, percent-encoding everything that is not allowed in the path of a URI.
+/// Appends a path, percent-encoding everything not allowed in a URI path.
 fn encode(path: &str, into: &mut String) {
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte) {
             into.push(char::from(byte));
         } else {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(into, "%{byte:02X}");
         }
     }

@@ -1,4 +1,4 @@
-//! A server of some skills, and a client of it.
+//! A server for some skills, and a client for it.
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, ErrorData, Implementation,
@@ -12,10 +12,10 @@ use skillfold::{Environment, Host, Skills};
 use skillfold_mcp::{Options, Server};
 use skillfold_testkit::files;
 
-/// A client that is connected.
+/// A connected client.
 pub(crate) struct Client(RunningService<RoleClient, ClientConfig>);
 
-/// Returns skills written as text.
+/// Creates skills from a text tree.
 pub(crate) fn skills(tree: &str, settings: &[(&str, &str)]) -> Skills {
     let mut host = Host::new(Environment::new("/nowhere"));
     for (key, value) in settings {
@@ -29,7 +29,7 @@ pub(crate) fn skills(tree: &str, settings: &[(&str, &str)]) -> Skills {
 }
 
 impl Client {
-    /// Connects by the version that has no sessions.
+    /// Connects with the protocol version without sessions.
     pub(crate) async fn new(tree: &str) -> Self {
         Self::of(Server::new(skills(tree, &[]), Options::default())).await
     }
@@ -38,7 +38,7 @@ impl Client {
         Self::connect_as(server, without_sessions(), ClientConfig::default()).await
     }
 
-    /// Connects by the version that has no sessions, as a client with this name and version.
+    /// Connects with the protocol version without sessions, as a client with this name and version.
     pub(crate) async fn named(server: Server, name: &str, version: &str) -> Self {
         let info = Implementation::new(name, version);
         let config = ClientConfig::new(ClientCapabilities::default(), info);
@@ -67,17 +67,17 @@ impl Client {
         )
     }
 
-    /// Asks for something, and returns the result as JSON.
+    /// Sends a request, and returns the result as JSON.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Value {
         self.try_ask(method, params).await.expect("an answer")
     }
 
-    /// Asks for something that is refused.
+    /// Sends a request that is refused.
     pub(crate) async fn refused(&self, method: &str, params: Value) -> ErrorData {
         self.try_ask(method, params).await.expect_err("a refusal")
     }
 
-    /// Asks for something, and returns the result as JSON or the refusal.
+    /// Sends a request, and returns the result as JSON or the refusal.
     pub(crate) async fn try_ask(&self, method: &str, params: Value) -> Result<Value, ErrorData> {
         let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
         match self.0.send_request(request).await {
@@ -93,7 +93,7 @@ impl Client {
         self.ask("tools/call", params).await
     }
 
-    /// Returns what the server says about itself.
+    /// Returns the server's instructions.
     pub(crate) fn instructions(&self) -> Option<String> {
         let info = self.0.peer_info()?;
         info.instructions.clone()

@@ -1,4 +1,4 @@
-//! Many clients at once, and some of them unkind: the others are answered, and memory has a bound.
+//! Many concurrent clients, some of them misbehaving: the others are answered, and memory is bounded.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use crate::client::skills;
 use crate::http::{FORM, INITIALIZE, TOKEN, ask, post, serve_within, start};
 use crate::observed::{ObservedSource, indexed};
 
-/// The variable that says how many sessions come and go; a long run has 10,000.
+/// The variable with the number of sessions to open and close; a long run has 10,000.
 const SESSIONS: &str = "SKILLFOLD_SESSIONS";
 
 #[expect(
@@ -30,7 +30,7 @@ fn options(limits: HttpLimits) -> HttpOptions {
     HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), HttpAccess::Open).with_limits(limits)
 }
 
-/// Bytes that a request or two may hold.
+/// Bytes that one or two requests may hold.
 const SLACK: isize = 64 * 1024;
 
 #[track_caller]
@@ -45,7 +45,7 @@ fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns a number of the server's.
+/// Returns one of the server's metrics.
 fn number(address: SocketAddr, name: &str) -> u64 {
     let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let answer = ask(address, &request);
@@ -68,7 +68,7 @@ fn send(address: SocketAddr, headers: &str, body: &str) -> TcpStream {
     stream
 }
 
-/// Posts a message and waits for the whole answer.
+/// Posts a message and waits for the full response.
 fn say(address: SocketAddr, headers: &str, body: &str) -> String {
     let mut answer = String::new();
     let mut stream = send(address, headers, body);
@@ -76,7 +76,7 @@ fn say(address: SocketAddr, headers: &str, body: &str) -> String {
     answer
 }
 
-/// Begins a session and returns the header that names it. A client that crashed says no more than this.
+/// Starts a session and returns the header that names it. A crashed client sends nothing more.
 fn begin(address: SocketAddr) -> String {
     begin_with(address, INITIALIZE)
 }
@@ -93,7 +93,7 @@ fn begin_with(address: SocketAddr, initialize: &str) -> String {
     session
 }
 
-/// Returns the bytes that the process has of the system, of which the allocator keeps much for the next time.
+/// Returns the process's memory in bytes, of which the allocator keeps much for reuse.
 #[expect(
     clippy::disallowed_methods,
     reason = "the system tells the memory of a process in a file"
@@ -113,10 +113,10 @@ fn sessions_of_disconnected_clients_end_and_free_their_memory() {
         None => (64, 2, Duration::from_millis(20)),
     };
     let mut limits = HttpLimits::default();
-    // A busy machine may take a second between two requests of a client that is still there.
+    // On a busy machine a second may pass between two requests from a live client.
     limits.session_idle_timeout = (25 * between).max(Duration::from_secs(2));
     limits.sessions = count;
-    // All of them are told of each change, which may be more than a busy machine can do.
+    // All of them are notified of each change, which may be more than a busy machine can handle.
     limits.response_timeout = Duration::from_secs(300);
     let crowds = || {
         let server = Server::new(skills("", &[]), Options::default());
@@ -130,17 +130,17 @@ fn sessions_of_disconnected_clients_end_and_free_their_memory() {
             }
         });
         let is_empty = || number(address, "skillfold_sessions ") == 0;
-        // What is made once for all sessions is there from the first on.
+        // The first session creates what all sessions share.
         begin(address);
         until(is_empty);
         println!("start: {} bytes held, {} of the system", held(), resident());
-        // The tables of sessions stay as large as they were; a session itself takes some 100,000 bytes.
+        // The session tables keep their size; a session itself takes about 100,000 bytes.
         let bound = held() + 256 * count.cast_signed() + SLACK;
         for round in 1..=rounds {
             (0..count).for_each(|_| drop(begin(address)));
             assert!(!is_empty());
             until(is_empty);
-            // The same after each: what one leaves would add up.
+            // The same after each: leftovers would add up.
             until(|| held() <= bound);
             let (held, resident) = (held(), resident());
             println!(
@@ -177,7 +177,7 @@ fn long_client_info_is_not_kept_and_ended_sessions_are_freed() {
             let sessions: Vec<_> = (0..COUNT)
                 .map(|_| begin_with(address, &initialize))
                 .collect();
-            // A session takes some 100,000 bytes, in this process those of its client too.
+            // A session takes about 100,000 bytes, which here includes its client's.
             let each = (held() - before) / COUNT;
             assert!(each < 250_000, "{each}");
             for session in &sessions {
@@ -230,7 +230,7 @@ fn clients_without_a_token_take_no_capacity_from_others() {
         match number % 3 {
             0 => {}
             1 => other.write_all(b"POST /mcp HTTP/1.1\r\n").unwrap(),
-            // Some have another token, and stay after they were told so.
+            // Some have another token, and stay connected after the refusal.
             _ => {
                 let request =
                     format!("GET /metrics HTTP/1.1\r\n{host}\r\nAuthorization: Bearer no\r\n\r\n");
@@ -254,7 +254,7 @@ fn connection_without_an_authorized_request_is_closed_soon() {
     let wait = Some(Duration::from_secs(20));
     silent.set_read_timeout(wait).unwrap();
     assert_eq!(silent.read(&mut [0; 1]).unwrap(), 0);
-    // One that was let in stays, though nothing is asked.
+    // An admitted connection stays open, even without requests.
     let mut known = TcpStream::connect(address).unwrap();
     let request = format!(
         "GET /metrics HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
@@ -269,7 +269,7 @@ fn connection_without_an_authorized_request_is_closed_soon() {
 
 const FILE: usize = 8 * 1024 * 1024;
 
-/// Asks for the long file, and returns the connection and the status.
+/// Requests the long file, and returns the connection and the status.
 fn ask_for_the_file(address: SocketAddr) -> (TcpStream, String) {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"skill://long/long.txt","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: skill://long/long.txt\r\n";
@@ -305,7 +305,7 @@ fn answers_to_clients_that_do_not_read_are_bounded_and_time_out() {
             assert!(rest.contains("\r\nretry-after: 5\r\n"), "{rest}");
         }
     }
-    // They are left, and there is room again for a client that reads.
+    // They disconnect, which makes room for a client that reads.
     until(|| {
         let (mut stream, status) = ask_for_the_file(address);
         let mut rest = Vec::new();
@@ -323,7 +323,7 @@ fn sessions_also_read_at_most_two_large_files_at_once() {
     let tree =
         "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n//- long/long.txt\nText\n";
     let (reading, counted) = (AtomicUsize::new(0), Arc::clone(&most));
-    // It reads as slowly as a disk far away.
+    // Reads as slowly as a remote disk.
     let source = ObservedSource::new(tree, move || {
         let now = reading.fetch_add(1, Ordering::SeqCst) + 1;
         counted.fetch_max(now, Ordering::SeqCst);
@@ -343,7 +343,7 @@ fn sessions_also_read_at_most_two_large_files_at_once() {
                     assert!(say(address, &session, READ).contains("Text"));
                     return;
                 }
-                // One that is gone meanwhile takes its turn as well: its file is read all the same.
+                // A client that disconnects still takes its turn: its file is read anyway.
                 let mut gone = send(address, &session, READ);
                 gone.read_exact(&mut [0; 12]).unwrap();
             })
@@ -366,11 +366,11 @@ fn session_answers_have_the_same_limit() {
     let slow: Vec<_> = (0..8)
         .map(|_| send(address, &begin(address), READ))
         .collect();
-    // Two answers wait for their clients; one more is asked for the number.
+    // Two responses wait for their clients; the third request is the one for the metrics.
     until(|| number(address, "skillfold_requests_in_flight ") == 3);
     let whole = slow.into_iter().filter_map(|mut stream| {
         let mut answer = Vec::new();
-        // A stream is cut where there is no room.
+        // A stream is cut when there is no room.
         drop(stream.read_to_end(&mut answer));
         (answer.len() > FILE).then_some(())
     });
@@ -411,7 +411,7 @@ fn workers_stay_free_while_files_are_read() {
         })
         .collect();
     until(|| waiting.load(Ordering::SeqCst) >= before + 8);
-    // More requests wait for a file than there are workers, and everything else is answered.
+    // More requests wait for a file than there are workers, yet everything else is answered.
     assert!(
         ask(
             address,

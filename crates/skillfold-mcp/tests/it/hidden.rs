@@ -1,4 +1,4 @@
-//! What a model may not get is not there: every request is answered as if the skill did not exist.
+//! What a model may not see does not exist: every request is answered as if the skill were not there.
 
 use serde_json::{Value, json};
 use skillfold::{Environment, Host};
@@ -11,7 +11,7 @@ use skillfold_testkit::{
 use crate::client::Client;
 use crate::observed::indexed;
 
-/// Who reads the answer to a request.
+/// Who reads the response to a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Model,
@@ -77,7 +77,7 @@ fn requests() -> Vec<Request> {
     requests
 }
 
-/// Returns what a server of the person's skills and some more answers to each request.
+/// Returns a server's response to each request, with the user's skills and some more.
 async fn answers(more: &str) -> Vec<String> {
     answers_with(more, Options::default()).await
 }
@@ -86,7 +86,7 @@ async fn answers_with(more: &str, options: Options) -> Vec<String> {
     answers_to(more, options, ("tester", "1.0")).await
 }
 
-/// Returns what a client with a name and a version is answered.
+/// Returns the responses to a client with this name and version.
 async fn answers_to(more: &str, options: Options, (name, version): (&str, &str)) -> Vec<String> {
     let folder = folder(VISIBLE_SKILLS);
     write(folder.path(), &files(more));
@@ -121,7 +121,7 @@ async fn requests_cannot_distinguish_hidden_skills_from_missing_ones() {
         let requests = requests();
         let pairs = requests.iter().zip(with[1..].iter().zip(&without[1..]));
         for ((reader, method, params), (with, without)) in pairs {
-            // A person may start what only people may start.
+            // A user may start what only users may start.
             if *reader == Answers::Person && why.starts_with("people only") {
                 continue;
             }
@@ -146,7 +146,7 @@ async fn user_only_skill_is_a_prompt_and_nothing_else() {
     }
 }
 
-/// Returns a name without its case and its scope, in which it leads to the same skill.
+/// Normalizes a name's case and scope, which do not affect the skill it refers to.
 fn canonical(name: &Value) -> String {
     let name = name.as_str().unwrap_or_default().to_lowercase();
     name.strip_prefix("user:").unwrap_or(&name).to_owned()
@@ -178,7 +178,7 @@ async fn agent_limited_to_its_own_skills_gets_no_byte_of_another() {
         assert!(!with.contains(CANARY), "{method} {params}: {with}");
         assert_eq!(with, without, "{method} {params}");
     }
-    // The same skill is there for everyone else, and so the test can fail.
+    // The same skill exists for everyone else, so the test can fail.
     let all = answers(&format!("{settings}{other}")).await;
     assert!(all.iter().filter(|answer| answer.contains(CANARY)).count() > 20);
 }
@@ -200,7 +200,7 @@ async fn client_gets_no_byte_of_a_skill_for_another_client_version() {
         assert_eq!(with, without, "{method} {params}");
     }
     assert_eq!(with[0], without[0], "instructions");
-    // A newer version gets it, and so the test can fail.
+    // A newer version gets it, so the test can fail.
     let newer = answers(needing, "2.0").await;
     assert!(
         newer

@@ -1,4 +1,5 @@
-//! Requests that no honest client sends, as bytes on a socket. Each is refused with its status, and the server lives on.
+//! Requests that no honest client sends, as bytes on a socket. Each is refused with its status, and the server keeps
+//! running.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -19,7 +20,7 @@ fn server() -> SocketAddr {
     serve_within(HttpAccess::Token(Token::new(TOKEN).unwrap()), limits)
 }
 
-/// Sends bytes, and returns all statuses that came back, or that the connection was closed without any.
+/// Sends bytes, and returns all response statuses, or that the connection was closed without any.
 fn send(address: SocketAddr, bytes: &[u8], then: Then) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
@@ -36,7 +37,7 @@ fn send(address: SocketAddr, bytes: &[u8], then: Then) -> String {
         match stream.read(&mut part) {
             Ok(0) => break,
             Ok(count) => answer.extend_from_slice(&part[..count]),
-            // What was sent and not read makes the system cut the connection.
+            // The system resets a connection with unread data.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
             Err(error) => panic!("{error}"),
         }
@@ -54,13 +55,13 @@ fn send(address: SocketAddr, bytes: &[u8], then: Then) -> String {
 /// What the client does after it has sent everything.
 #[derive(Clone, Copy)]
 enum Then {
-    /// Waits for an answer.
+    /// Waits for a response.
     Wait,
-    /// Ends its side of the connection.
+    /// Closes its side of the connection.
     End,
 }
 
-/// A request line, headers and a body; `{host}` and `{token}` stand for the right ones.
+/// A request line, headers and a body; `{host}` and `{token}` stand for the correct ones.
 struct Hostile {
     why: &'static str,
     line: &'static str,
@@ -71,10 +72,10 @@ struct Hostile {
 }
 
 const LINE: &str = "POST /mcp HTTP/1.1";
-/// All headers but the length.
+/// All headers except the length.
 const RIGHT: &str = "Host: {host}\nAuthorization: Bearer {token}\nContent-Type: application/json\nAccept: application/json, text/event-stream\n";
 
-/// A request that is right but for its headers.
+/// A request that is valid except for its headers.
 fn headed(why: &'static str, wanted: &'static str, from: &str, to: &str) -> Hostile {
     assert!(RIGHT.contains(from), "{why}");
     Hostile {
@@ -83,7 +84,7 @@ fn headed(why: &'static str, wanted: &'static str, from: &str, to: &str) -> Host
     }
 }
 
-/// A request that is right but for its body.
+/// A request that is valid except for its body.
 fn bodied(why: &'static str, wanted: &'static str, body: impl Into<Vec<u8>>) -> Hostile {
     let body = body.into();
     Hostile {
@@ -93,7 +94,7 @@ fn bodied(why: &'static str, wanted: &'static str, body: impl Into<Vec<u8>>) -> 
     }
 }
 
-/// A request that is right but for its first line.
+/// A request that is valid except for its request line.
 fn lined(why: &'static str, wanted: &'static str, line: &'static str) -> Hostile {
     Hostile {
         line,
@@ -101,7 +102,7 @@ fn lined(why: &'static str, wanted: &'static str, line: &'static str) -> Hostile
     }
 }
 
-/// A request with headers of its own making, length included.
+/// A request with custom headers, including the length.
 fn framed(why: &'static str, wanted: &'static str, headers: &str, body: &str) -> Hostile {
     Hostile {
         headers: format!("{RIGHT}{headers}"),
@@ -266,7 +267,7 @@ fn framing() -> Vec<Hostile> {
         waiting("a length with a sign", "400", "Content-Length: +2\n", "{}"),
         waiting("a length without end", "400", "Content-Length: 99999999999999999999\n", "{}"),
         waiting("a length that is a lie, and far too long", "413", "Content-Length: 1099511627776\n", "{}"),
-        // One answer, and what was hidden behind it is not looked at.
+        // One response, and the request hidden behind it is ignored.
         waiting("a request hidden by two ways to say the length", "400", "Content-Length: 200\nTransfer-Encoding: chunked\n", hidden),
         waiting("the same the other way round", "400", "Transfer-Encoding: chunked\nContent-Length: 5\n", hidden),
         waiting("chunks that are not the last coding", "400", "Transfer-Encoding: chunked, identity\n", hidden),
@@ -332,7 +333,7 @@ fn missing_headers_time_out() {
             "{start}"
         );
     }
-    // A byte from time to time does not help.
+    // A byte now and then does not help.
     let mut stream = TcpStream::connect(address).unwrap();
     let sent = (0..100).take_while(|_| {
         thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! HTTP: who is let in. Requests are written by hand, as a stranger would.
+//! HTTP: who is admitted. Requests are written by hand, as a stranger would.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -17,7 +17,7 @@ fn serve(access: HttpAccess) -> SocketAddr {
     serve_within(access, HttpLimits::default())
 }
 
-/// Starts a server that lives as long as the process.
+/// Starts a server that runs as long as the process.
 pub(crate) fn serve_within(access: HttpAccess, limits: HttpLimits) -> SocketAddr {
     let options = HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), access).with_limits(limits);
     let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
@@ -47,7 +47,7 @@ pub(crate) fn post(address: SocketAddr, headers: &[&str], body: &str) -> String 
     }
     let length = body.len();
     let _ = write!(request, "Content-Length: {length}\r\n\r\n{body}");
-    // A server that refuses by the headers does not wait for the rest; its answer is there all the same.
+    // A server that refuses by the headers does not wait for the rest; it responds anyway.
     drop(stream.write_all(request.as_bytes()));
     status(&mut stream)
 }
@@ -105,7 +105,7 @@ fn health_check_needs_no_token_and_reveals_nothing() {
     assert!(answer.ends_with("\r\n\r\nok\n"), "{answer}");
 }
 
-/// Sends a request and returns the answer whole.
+/// Sends a request and returns the full response.
 pub(crate) fn ask(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -217,10 +217,10 @@ fn full_server_answers_retry_after_and_accepts_again_when_a_session_ends() {
             "DELETE /mcp HTTP/1.1\r\n{host}\r\nMcp-Session-Id: {id}\r\nConnection: close\r\n\r\n"
         ),
     );
-    // The official client for Python takes 200, 204 and 405, and 202 for a failure.
+    // The official Python client accepts 200, 204 and 405, and treats 202 as a failure.
     assert!(gone.starts_with("HTTP/1.1 204"), "{gone}");
     assert!(begin().starts_with("HTTP/1.1 200"));
-    // The others are idle and go by themselves.
+    // The others are idle and expire on their own.
     while !begin().starts_with("HTTP/1.1 200") {
         thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -287,7 +287,7 @@ fn unknown_or_ended_session_is_refused() {
     assert_eq!(status(session), "404");
 }
 
-/// Serves routes of a host, in a server of the host's own.
+/// Serves a host's routes, in the host's own server.
 fn host(routes: impl FnOnce(SocketAddr) -> axum::Router + Send + 'static) -> SocketAddr {
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The server follows the skills: each request sees the snapshot of its time, and of it what a model may see.
+//! The server follows the skills: each request sees the current snapshot, and of it what a model may see.
 
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ fn queued_request_sees_the_snapshot_after_the_wait() {
             .unwrap();
         runtime.block_on(async {
             let client = Client::of(Server::new(skills.clone(), Options::default())).await;
-            // The one thread that could answer is busy until the skill is gone.
+            // The only thread that could answer is busy until the skill is gone.
             let (done, busy) = std::sync::mpsc::channel::<()>();
             let waiting = tokio::task::spawn_blocking(move || busy.recv().is_err());
             let call = tokio::spawn(async move { client.call(tool, arguments).await });
@@ -118,7 +118,7 @@ fn queued_request_sees_the_snapshot_after_the_wait() {
     }
 }
 
-/// A client that notes what it is told.
+/// A client that records its notifications.
 struct Ear(UnboundedSender<&'static str>);
 
 impl ClientHandler for Ear {
@@ -146,7 +146,7 @@ async fn initialized_client_is_notified_of_each_change() {
     });
     let (told, mut heard) = unbounded_channel();
     let _client = Ear(told).serve(here).await.unwrap();
-    // The end of the handshake is noted by the server in its own time; from then on each change is told.
+    // The server notices the end of the handshake at some point; from then on each change is notified.
     let mut first = None;
     while first.is_none() {
         server.notify_changed();
@@ -179,7 +179,7 @@ async fn client_that_sends_initialized_twice_is_notified_once() {
         ping(2)
     );
     write.write_all(said.as_bytes()).await.unwrap();
-    // Each change is told by whatever tasks there are; the answer to a later request comes after them.
+    // Any of the tasks may notify each change; the response to a later request comes after them.
     let mut told = 0;
     for round in 0..20 {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,7 +1,7 @@
-//! The promises of the server, asked by the SDK's own client in the same process.
+//! The server's guarantees, tested with the SDK's own client in the same process.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-// The one allocator that counts.
+// The counting allocator.
 #[path = "../../../../bench/src/allocator.rs"]
 mod allocator;
 mod client;

@@ -1,4 +1,4 @@
-//! A source in memory that calls a function before each read, and skills whose index is built.
+//! An in-memory source that calls a function before each read, and skills with a built index.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use skillfold::core::source::{
 use skillfold::core::{Error, Limits, MemorySource, Source};
 use skillfold_testkit::files;
 
-/// A source in memory that calls a function before each read.
+/// An in-memory source that calls a function before each read.
 pub(crate) struct ObservedSource {
     files: MemorySource,
     on_read: Box<dyn Fn() + Send + Sync>,
@@ -68,7 +68,7 @@ impl Source for ObservedSource {
     }
 }
 
-/// Returns skills whose search index is built, so that no answer says that it is not.
+/// Returns skills with a built search index, so that no response says it is missing.
 pub(crate) fn indexed(skills: Skills) -> Skills {
     skills.prepare_search();
     while !skills.is_searchable() {

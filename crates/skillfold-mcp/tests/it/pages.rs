@@ -1,4 +1,4 @@
-//! Pages of other origins, as browsers ask for them.
+//! Pages from other origins, with requests as browsers send them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -21,7 +21,7 @@ fn server(options: HttpOptions) -> SocketAddr {
     start(Server::new(skills("", &[]), Options::default()), options)
 }
 
-/// Returns the status and those headers of an answer that browsers look at, in order.
+/// Returns a response's status and the headers that browsers check, in order.
 fn seen(answer: &str) -> String {
     let (head, _) = answer.split_once("\r\n\r\n").unwrap();
     let is_seen = |line: &&str| {

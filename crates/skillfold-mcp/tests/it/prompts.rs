@@ -1,4 +1,4 @@
-//! Prompts: what a person may start.
+//! Prompts: what a user may start.
 
 use insta::assert_json_snapshot;
 use serde_json::json;

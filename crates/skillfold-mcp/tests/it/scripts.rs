@@ -1,4 +1,4 @@
-//! Scripts and tools of skills, as a client reaches them.
+//! Skills' scripts and tools, as a client reaches them.
 
 use rmcp::ClientLifecycleMode;
 use serde_json::{Value, json};

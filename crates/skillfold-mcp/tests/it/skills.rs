@@ -1,4 +1,4 @@
-//! Skills as resources, by the extension: entries that a host can verify, and nothing that it could not.
+//! Skills as resources, through the extension: only entries that a host can verify.
 
 use std::collections::BTreeSet;
 

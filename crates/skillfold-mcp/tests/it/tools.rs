@@ -1,4 +1,4 @@
-//! Tools: what clients see of them, what they answer, and what a model can do about a failure.
+//! Tools: what clients see, what they return, and what a model can do about a failure.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn structured(tree: &str) -> Client {
     .await
 }
 
-/// Returns skills with the names `skill-000`, `skill-001` and so on.
+/// Returns skills named `skill-000`, `skill-001` and so on.
 fn many(count: usize) -> String {
     let skill = |number| {
         format!(
@@ -180,7 +180,7 @@ async fn list_of_many_skills_uses_the_disk_index() {
             Options::default().structured(),
         )
     };
-    // A second server finds the index and answers by it.
+    // A second server finds the index and uses it.
     for _ in 0..2 {
         let client = Client::of(start()).await;
         let found = client

@@ -1,4 +1,4 @@
-//! Control groups: limits of all processes of a run together, where one can be made.
+//! Control groups: limits for all of a run's processes together, where available.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,46 +11,46 @@ use crate::limits::RunLimits;
 
 const MOUNT: &str = "/sys/fs/cgroup";
 
-/// The start of the name of every group; the process that made it follows.
+/// Prefix of every group's name; the creating process follows.
 const PREFIX: &str = "skillfold-run-";
 
-/// How often a group is tried to be removed, and how long to wait in between: the kernel may need a moment after its
-/// last process ended.
+/// How often to try to remove a group, and how long to wait in between: the kernel may need a moment after its last
+/// process exits.
 const REMOVALS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The group of one run. It is removed when this is dropped.
+/// One run's control group. Removed on drop.
 #[derive(Debug)]
 pub(super) struct ControlGroup {
     folder: PathBuf,
 }
 
 impl ControlGroup {
-    /// Makes a group with limits and puts a process into it.
+    /// Creates a group with limits and puts a process into it.
     ///
     /// # Errors
     ///
-    /// Fails if the memory cannot be limited.
+    /// Fails if memory cannot be limited.
     pub(super) fn with_process(limits: &RunLimits, pid: i32) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{count}", std::process::id());
         let memory = limits.memory_bytes.saturating_add(limits.scratch_bytes);
-        // One more: the first process of the sandbox.
+        // One more, for the sandbox's first process.
         let processes = limits.processes.saturating_add(1);
         let (memory, processes) = (memory.to_string(), processes.to_string());
-        let made = places()?.into_iter().find_map(|place| {
+        let created = parent_groups()?.into_iter().find_map(|parent| {
             if count == 0 {
-                remove_leftovers(&place.folder);
+                remove_leftovers(&parent.folder);
             }
-            let folder = place.folder.join(&name);
+            let folder = parent.folder.join(&name);
             fs::create_dir(&folder).ok()?;
-            Some((place, Self { folder }))
+            Some((parent, Self { folder }))
         });
-        let Some((place, group)) = made else {
+        let Some((parent, group)) = created else {
             return Err(io::Error::other("no control group can be made here"));
         };
-        place.version.limit(&group.folder, &processes, &memory)?;
+        parent.version.limit(&group.folder, &processes, &memory)?;
         set(&group.folder.join("cgroup.procs"), &pid.to_string())?;
         Ok(group)
     }
@@ -68,16 +68,16 @@ impl Drop for ControlGroup {
     }
 }
 
-/// Removes the groups of hosts that were killed. One with processes in it stays.
+/// Removes the groups of killed hosts. A group with processes in it stays.
 #[expect(clippy::disallowed_methods, reason = "a folder of the kernel")]
-fn remove_leftovers(place: &Path) {
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+fn remove_leftovers(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
         if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
-            // If it is in use after all, the system refuses.
+            // If it is in use after all, the kernel refuses.
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -85,21 +85,21 @@ fn remove_leftovers(place: &Path) {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
-    /// A group of the first version limits memory alone; the limit of processes is one of the user namespace.
+    /// A version 1 group limits only memory; the user namespace limits processes.
     One,
     Two,
 }
 
-/// A group of this process, below which one for a run can be made.
+/// A group of this process in which a run's group can be created.
 #[derive(Debug)]
-struct Place {
+struct ParentGroup {
     folder: PathBuf,
     version: Version,
 }
 
 impl Version {
-    /// Sets the limits of a group. Some kernels also have: no memory on disk besides, and the end of all processes when the
-    /// memory runs out.
+    /// Sets a group's limits. Where the kernel supports it, also disables swap and kills all processes when memory runs
+    /// out.
     fn limit(self, group: &Path, processes: &str, memory: &str) -> io::Result<()> {
         let (required, if_known) = match self {
             Self::One => (
@@ -124,14 +124,14 @@ impl Version {
     }
 }
 
-/// Returns the groups of this process that can hold another one.
+/// Returns this process's groups that can hold another one.
 #[expect(
     clippy::disallowed_methods,
     reason = "the kernel's table of this process's groups"
 )]
-fn places() -> io::Result<Vec<Place>> {
+fn parent_groups() -> io::Result<Vec<ParentGroup>> {
     let table = fs::read_to_string("/proc/self/cgroup")?;
-    let mut places = Vec::new();
+    let mut parent_groups = Vec::new();
     for line in table.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
@@ -145,10 +145,10 @@ fn places() -> io::Result<Vec<Place>> {
         };
         if version != Version::Two {
             let folder = Path::new(MOUNT).join(controllers).join(path);
-            places.push(Place { folder, version });
+            parent_groups.push(ParentGroup { folder, version });
             continue;
         }
-        // A group with processes in it cannot limit groups below it, so make one beside it.
+        // A group with processes in it cannot limit its children, so create a sibling.
         let own = Path::new(MOUNT).join(path);
         let beside = own.parent().filter(|parent| parent.starts_with(MOUNT));
         for folder in beside.into_iter().chain([&*own]) {
@@ -160,14 +160,14 @@ fn places() -> io::Result<Vec<Place>> {
             });
             if limits {
                 let folder = folder.to_owned();
-                places.push(Place { folder, version });
+                parent_groups.push(ParentGroup { folder, version });
             }
         }
     }
-    Ok(places)
+    Ok(parent_groups)
 }
 
-/// Writes to a file of the kernel, which exists already.
+/// Writes to an existing kernel file.
 fn set(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new()
         .write(true)
@@ -197,7 +197,7 @@ mod tests {
         let read = |file: &str| fs::read_to_string(group.join(file)).unwrap();
         assert_eq!(read("memory.swap.max"), "0");
         assert_eq!(read("memory.oom.group"), "1");
-        // Without a limit of memory there is no group.
+        // Without a memory limit there is no group.
         fs::remove_file(group.join("memory.max")).unwrap();
         Version::Two.limit(group, "9", "1000").unwrap_err();
     }

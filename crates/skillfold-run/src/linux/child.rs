@@ -1,5 +1,5 @@
-//! What happens in the new processes, between `fork` and `exec`. Nothing here allocates or panics: another thread of the
-//! host may have held any lock when the process was copied.
+//! Runs in the new processes between `fork` and `exec`. Nothing here allocates or panics: another host thread may have
+//! held any lock during the fork.
 
 use std::os::fd::OwnedFd;
 
@@ -30,19 +30,19 @@ use super::sys::{
 /// The user in the sandbox.
 pub(super) const USER: c_uint = 1000;
 
-/// Descriptors that the first process needs, as the host has opened them. Each is above [`FIRST_FREE`].
+/// Descriptors that the first process needs, as opened by the host. Each is above [`FIRST_FREE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descriptors {
     pub(super) stdin: c_int,
     pub(super) stdout: c_int,
     pub(super) stderr: c_int,
-    /// Where a failed step is reported; closed when the program starts.
+    /// Reports a failed step; closed when the program starts.
     pub(super) setup: c_int,
-    /// Where the end of the program is reported.
+    /// Reports how the program ended.
     pub(super) status: c_int,
-    /// Closed by the kernel when the host ends.
+    /// Closed by the kernel when the host exits.
     pub(super) lifeline: c_int,
-    /// Where the host says that users are mapped, and then that the program may start.
+    /// The host signals that users are mapped, and then that the program may start.
     pub(super) go_on: c_int,
 }
 
@@ -51,16 +51,16 @@ const STATUS: c_int = 4;
 const LIFELINE: c_int = 5;
 const GO_ON: c_int = 6;
 
-/// The first number after those above.
+/// The first number after the fixed ones above.
 pub(super) const FIRST_FREE: c_int = 7;
 
-/// Sent to the host right before the program is executed: a process that was killed on the way there did not send it.
+/// Sent to the host right before the program is executed: a process killed on the way there did not send it.
 pub(super) const READY: u8 = u8::MAX;
 
-/// A step that failed, as it is sent to the host: its number, then that of the error.
+/// A failed step as sent to the host: its number, then the error's.
 pub(super) const FAILURE_BYTES: usize = 5;
 
-/// The steps before a program starts, by the number under which a failure is reported.
+/// The steps before a program starts, numbered for failure reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -108,7 +108,7 @@ impl Step {
         (Self::Execute, "execute the interpreter"),
     ];
 
-    /// Returns what a step does, by its number.
+    /// Describes a step by its number.
     pub(super) fn describe(number: u8) -> &'static str {
         let known = Self::ALL.iter().find(|(step, _)| *step as u8 == number);
         known.map_or("set up the sandbox", |(_, name)| name)
@@ -117,7 +117,7 @@ impl Step {
 
 type Failure = (Step, Errno);
 
-/// Names the step of an error.
+/// Attaches a step to an error.
 trait At<T> {
     fn at(self, step: Step) -> Result<T, Failure>;
 }
@@ -134,8 +134,8 @@ fn report((step, error): Failure) {
     let _ = write_all(fixed(SETUP), &[step as u8, a, b, c, d]);
 }
 
-/// The first process of a sandbox: sets it up, starts the program, and ends with it. When it ends, the kernel ends every other
-/// process of the sandbox.
+/// The first process of a sandbox: sets it up, starts the program, and exits with it. When it exits, the kernel kills
+/// every other process in the sandbox.
 pub(super) fn first_process(
     plan: &Plan<'_>,
     from: Descriptors,
@@ -153,7 +153,7 @@ pub(super) fn first_process(
             exit(1);
         }
     };
-    // The pipes must end when the processes of the script do.
+    // The pipes must close when the script's processes exit.
     let _ = close_range(0, SETUP.unsigned_abs());
     reap_until(program)
 }
@@ -179,15 +179,15 @@ fn set_up(
     from: Descriptors,
     copies: &mut [Option<OwnedFd>],
 ) -> Result<(), Failure> {
-    // No handler of the host may run here.
+    // No signal handler of the host may run here.
     reset_signals();
     take_descriptors(from).at(Step::Descriptors)?;
     await_host(Step::Users)?;
     setsid().at(Step::Session)?;
-    // A change of a mount in this namespace stays in it.
+    // Mount changes stay in this namespace.
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change(c"/", private).at(Step::PrivateMounts)?;
-    // As the user of the host: files that only it can reach.
+    // Still as the host's user, to reach files only that user can.
     for (mount, copy) in plan.mounts.iter().zip(copies.iter_mut()) {
         let new = clone_mount(&mount.source).at(Step::CopyMounts)?;
         restrict_mount(&new, mount.attributes, Below::Included).at(Step::CopyMounts)?;
@@ -202,7 +202,7 @@ fn set_up(
     close_range(GO_ON, GO_ON.unsigned_abs()).at(Step::Fork)
 }
 
-/// Waits for a byte from the host. Without one the host has ended or given up.
+/// Waits for a byte from the host. Without one the host has exited or given up.
 fn await_host(step: Step) -> Result<(), Failure> {
     if !read_byte(fixed(GO_ON)).at(step)? {
         exit(1);
@@ -222,9 +222,9 @@ fn take_descriptors(from: Descriptors) -> Result<(), Errno> {
     close_range(FIRST_FREE, c_uint::MAX)
 }
 
-/// Becomes the user of the sandbox. The calls are those for a thread: the C library would ask threads that are not here.
+/// Becomes the sandbox user. Uses the per-thread calls: the C library would signal threads that do not exist here.
 fn become_user() -> Result<(), Errno> {
-    // Only root can give up groups; others keep theirs.
+    // Only root can drop groups; others keep theirs.
     let _ = set_thread_groups(&[]);
     let (user, group) = (Uid::from_raw(USER), Gid::from_raw(USER));
     set_thread_res_gid(group, group, group)?;
@@ -262,8 +262,8 @@ fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Fa
     restrict_mount(&here, attributes, Below::Excluded).at(Step::ReadOnly)
 }
 
-/// Mounts the processes of the sandbox, without the rest of `/proc` where the kernel can do that. In a container that hides
-/// parts of `/proc` this is refused; the sandbox then has none.
+/// Mounts `/proc` with the sandbox's processes, and nothing else where the kernel supports that. A container that masks
+/// parts of `/proc` refuses this; the sandbox then has none.
 fn mount_proc() -> Result<(), Errno> {
     make_folder(c"/proc")?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -278,22 +278,22 @@ fn mount_proc() -> Result<(), Errno> {
 }
 
 fn make(item: &Item<'_>) -> Result<(), Errno> {
-    let made = match item {
+    let created = match item {
         Item::Folder(path) => make_folder(path),
         Item::File(path, mode, bytes) => make_file(path, *mode, bytes),
         Item::Link { target, path } => symlink(&**target, &**path),
     };
-    match made {
-        // A granted path below one that is shown already.
+    match created {
+        // A granted path below one that is already visible.
         Err(Errno::EXIST) => Ok(()),
         result => result,
     }
 }
 
-/// Applies everything that limits a process and does not need namespaces.
+/// Applies every restriction that works without namespaces.
 pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     reset_signals();
-    // Already done where this process is the first of a session.
+    // Already done if this process leads a session.
     let _ = setsid();
     umask(Mode::from_raw_mode(0o077));
     chdir(&*program.folder).at(Step::Folder)?;
@@ -308,7 +308,7 @@ pub(super) fn confine(program: &Program) -> Result<(), Failure> {
     seccomp::install(&program.filters).at(Step::Seccomp)
 }
 
-/// Waits for all processes of the sandbox until the program ends or the host does, and reports how the program ended.
+/// Reaps all sandbox processes until the program or the host exits, and reports how the program ended.
 fn reap_until(program: c_long) -> ! {
     let child_ended: u64 = 1 << (libc::SIGCHLD - 1);
     set_signal_mask(child_ended);

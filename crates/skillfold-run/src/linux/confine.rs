@@ -1,4 +1,4 @@
-//! What limits a process on Linux without namespaces, where the host accepts that they are missing.
+//! Restricts a Linux process without namespaces, where the host accepts that they are missing.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -10,7 +10,7 @@ use super::plan::Program;
 use super::sys::syscall;
 use crate::process::Request;
 
-/// Limits a command as far as the layers of this system allow.
+/// Restricts a command with the layers this system has.
 pub(crate) fn restrict(
     command: &mut Command,
     request: &Request<'_>,
@@ -20,7 +20,7 @@ pub(crate) fn restrict(
     let (skill_text, scratch_text) = (skill.to_string_lossy(), scratch.to_string_lossy());
     let mut program = Program::new(request, &skill_text, &scratch_text)?
         .with_host_rules(request, skill, scratch)?;
-    // Without a namespace the kernel counts every process of the user.
+    // Without a namespace the kernel counts all of the user's processes.
     program.leave_out_process_limit();
     let program = Restriction(program);
     let restrict = move || {
@@ -37,10 +37,10 @@ pub(crate) fn restrict(
     Ok(())
 }
 
-/// A prepared program that is moved to the new process.
+/// A prepared program, moved to the new process.
 struct Restriction(Program);
 
-// SAFETY: its pointers lead to strings that it owns and nobody changes.
+// SAFETY: its pointers refer to strings that it owns and nobody changes.
 unsafe impl Send for Restriction {}
 // SAFETY: as above.
 unsafe impl Sync for Restriction {}

@@ -22,7 +22,7 @@ const READ_FILE: u64 = 1 << 2;
 const READ_FOLDER: u64 = 1 << 3;
 const TRUNCATE: u64 = 1 << 14;
 
-/// Rights that a rule about a single file may have.
+/// Rights that a rule for a single file may have.
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
 
 const BIND_TCP: u64 = 1;
@@ -30,7 +30,7 @@ const CONNECT_TCP: u64 = 1 << 1;
 const SCOPE_ABSTRACT_SOCKETS: u64 = 1;
 const SCOPE_SIGNALS: u64 = 1 << 1;
 
-/// The first version that keeps abstract sockets and signals apart.
+/// The first version that isolates abstract sockets and signals.
 pub(super) const VERSION_WITH_SCOPES: i64 = 6;
 
 /// What a run may do below a path.
@@ -38,7 +38,7 @@ pub(super) const VERSION_WITH_SCOPES: i64 = 6;
 pub(super) enum Access {
     /// Read and execute.
     Read,
-    /// Read and write, but create nothing: devices.
+    /// Read and write, but create nothing: for devices.
     Devices,
     /// Everything.
     Write,
@@ -58,16 +58,16 @@ struct PathBeneath {
     parent: c_int,
 }
 
-/// What will be enforced, prepared before the process is started.
+/// The ruleset, prepared before the process starts.
 #[derive(Debug)]
 pub(super) struct Rules {
     attributes: RulesetAttributes,
-    /// The older the kernel, the less of the attributes it knows.
+    /// Older kernels know fewer attributes.
     attributes_size: usize,
     paths: Vec<(CString, u64)>,
 }
 
-/// Returns the version of Landlock, or the error of the system.
+/// Returns the Landlock version, or the OS error.
 pub(super) fn version() -> Result<i64, Errno> {
     syscall!(CREATE_RULESET, null(), 0_usize, CREATE_RULESET_VERSION)
 }
@@ -123,7 +123,7 @@ impl Rules {
         }
     }
 
-    /// Restricts this process and all that it starts. Allocates nothing.
+    /// Restricts this process and its children. Allocates nothing.
     pub(super) fn enforce(&self) -> Result<(), Errno> {
         let (attributes, size) = (&raw const self.attributes, self.attributes_size);
         let ruleset = owned(syscall!(CREATE_RULESET, attributes, size, 0)?);
@@ -136,7 +136,7 @@ impl Rules {
 
 fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<(), Errno> {
     let parent = match open_without_links(path) {
-        // What is not there needs no rule.
+        // A missing path needs no rule.
         Err(Errno::NOENT) => return Ok(()),
         result => result?,
     };

@@ -1,4 +1,4 @@
-//! Everything a boxed process needs, prepared before it is started: after `fork` nothing may be allocated.
+//! Everything a sandboxed process needs, prepared before it starts: nothing may allocate after `fork`.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -23,13 +23,13 @@ use crate::limits::RunLimits;
 use crate::permissions::{Network, Permissions};
 use crate::process::Request;
 
-/// The folder of the skill in the sandbox.
+/// The skill's folder in the sandbox.
 pub(super) const SKILL: &str = "/skill";
 
-/// The scratch folder in the sandbox, which is also the home.
+/// The scratch folder in the sandbox, also the home.
 pub(super) const SCRATCH: &str = "/tmp";
 
-/// What every run may read: programs and libraries.
+/// Readable by every run: programs and libraries.
 const SYSTEM: [&str; 11] = [
     "/usr",
     "/bin",
@@ -41,11 +41,11 @@ const SYSTEM: [&str; 11] = [
     "/nix/store",
     "/etc/ld.so.cache",
     "/etc/alternatives",
-    // Node does not start where it is there and refused, as it is without namespaces.
+    // Node does not start if this exists but access is denied, as is the case without namespaces.
     "/etc/ssl/openssl.cnf",
 ];
 
-/// What a run with the network may read besides: names and certificates.
+/// Also readable by a run with network access: name resolution and certificates.
 const NETWORK: [&str; 10] = [
     "/etc/resolv.conf",
     "/etc/hosts",
@@ -76,16 +76,16 @@ const LINKS: [(&str, &str); 5] = [
     ("/tmp", "/dev/shm"),
 ];
 
-/// The user in the sandbox, for programs that ask for their name.
+/// The sandbox user, for programs that look up their user name.
 const FILES: [(&str, &[u8]); 2] = [
     ("/etc/passwd", b"skill:x:1000:1000::/tmp:/bin/sh\n"),
     ("/etc/group", b"skill:x:1000:\n"),
 ];
 
-/// Folders besides `bin` that an interpreter outside the system's folders needs.
+/// Folders besides `bin` that an interpreter outside the system folders needs.
 const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
 
-/// What is made in the new root, in this order.
+/// What is created in the new root, in this order.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
     Folder(CString),
@@ -93,7 +93,7 @@ pub(super) enum Item<'a> {
     Link { target: CString, path: CString },
 }
 
-/// A path of the host that is seen in the sandbox at its own path.
+/// A host path visible in the sandbox at the same path.
 #[derive(Debug)]
 pub(super) struct Mount {
     pub(super) source: CString,
@@ -102,14 +102,14 @@ pub(super) struct Mount {
     pub(super) attributes: u64,
 }
 
-/// What a process needs, whether it has namespaces or not.
+/// What a process needs, with or without namespaces.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) path: CString,
     pub(super) folder: CString,
     arguments: Strings,
     environment: Strings,
-    /// Each with the value at which the system refuses, and the one that cannot be raised.
+    /// Resources with their soft and hard limits.
     pub(super) limits: Vec<(Resource, u64, u64)>,
     pub(super) rules: Option<Rules>,
     pub(super) filters: Vec<BpfProgram>,
@@ -125,7 +125,7 @@ impl Program {
     }
 }
 
-/// Strings of C, and pointers to them that end with null.
+/// C strings, and a null-terminated array of pointers to them.
 #[derive(Debug)]
 struct Strings {
     _strings: Vec<CString>,
@@ -143,10 +143,10 @@ impl Strings {
     }
 }
 
-/// Everything that the first process of a sandbox does before it starts the program.
+/// Everything a sandbox's first process does before it starts the program.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
-    /// A folder of the host that the new root is mounted on for a moment.
+    /// A host folder that the new root is briefly mounted on.
     pub(super) mount_point: CString,
     pub(super) root_options: CString,
     pub(super) scratch_options: CString,
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
                 Executable::No => 0o444,
             };
             layout.add_file(&Path::new(SKILL).join(path.as_str()), mode, content)?;
-            // A page more for each: files of the scratch file system take whole pages.
+            // An extra page each: files on the scratch file system take whole pages.
             bytes += content.len() + 8192;
         }
         if let Some(host) = request.host {
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Program {
-    /// Prepares a program for a skill and a scratch folder at these paths.
+    /// Prepares a program with the skill and scratch folder at these paths.
     pub(super) fn new(request: &Request<'_>, skill: &str, scratch: &str) -> io::Result<Self> {
         let environment = request.environment(scratch, skill).into_iter();
         let limits = request.limits;
@@ -240,7 +240,7 @@ impl Program {
             .retain(|(resource, ..)| *resource != Resource::Nproc);
     }
 
-    /// Adds rules for the root of the sandbox: everything in it can be read, scratch and granted paths written.
+    /// Adds rules for the sandbox's root: all of it is readable, scratch and granted paths are writable.
     fn with_box_rules(mut self, request: &Request<'_>) -> io::Result<Self> {
         if let Some(rules) = &mut self.rules {
             rules.allow_folder(c"/".to_owned(), Access::Read);
@@ -253,7 +253,7 @@ impl Program {
         Ok(self)
     }
 
-    /// Adds rules for a process in the file system of the host.
+    /// Adds rules for a process in the host's file system.
     pub(super) fn with_host_rules(
         mut self,
         request: &Request<'_>,
@@ -292,14 +292,14 @@ fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the paths that were granted.
+/// Returns the granted paths.
 fn granted_paths(permissions: &Permissions) -> impl Iterator<Item = (&PathBuf, Access)> {
     let read = permissions.read().iter().map(|path| (path, Access::Read));
     let write = permissions.write().iter();
     read.chain(write.map(|path| (path, Access::Write)))
 }
 
-/// Returns the paths of the host that a run sees without a grant.
+/// Returns the host paths that a run sees without a grant.
 fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
     let permissions = request.permissions;
     let mut paths: Vec<(PathBuf, Access)> = Vec::new();
@@ -322,7 +322,7 @@ fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
     let program = &request.interpreter.path;
     if !SYSTEM.iter().any(|system| program.starts_with(system)) {
         add(program, Access::Read);
-        // Never the whole folder above `bin`, which can be a home.
+        // Never the entire folder above `bin`, which may be a home.
         let bin = program.parent().filter(|folder| folder.ends_with("bin"));
         let prefix = bin.and_then(Path::parent);
         for name in prefix
@@ -336,7 +336,7 @@ fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
     paths
 }
 
-/// Collects what is in the new root, each folder before what is in it.
+/// Collects the entries of the new root, each folder before its contents.
 #[derive(Default)]
 struct Layout<'a> {
     items: Vec<Item<'a>>,
@@ -345,7 +345,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Shows a path of the host. A link of the system is made anew, so that it leads to the same place in the sandbox.
+    /// Exposes a host path. A system link is recreated, so that it leads to the same place in the sandbox.
     fn add_host_path(&mut self, path: &Path, access: Access) -> io::Result<()> {
         let metadata = fs::symlink_metadata(path)?;
         let is_system = SYSTEM.iter().any(|system| path == Path::new(system));
@@ -355,7 +355,7 @@ impl<'a> Layout<'a> {
         self.add_mount(&path.canonicalize()?, path, access)
     }
 
-    /// Shows a path of the host, in which no part is a link, at a path of the sandbox.
+    /// Exposes a host path without links at a sandbox path.
     fn add_mount(&mut self, source: &Path, seen: &Path, access: Access) -> io::Result<()> {
         if source.is_dir() {
             self.add_folder(seen)?;
@@ -419,12 +419,12 @@ fn process_limits(limits: &RunLimits) -> Vec<(Resource, u64, u64)> {
         (Resource::Msgqueue, 0),
     ];
     let fixed = fixed.map(|(resource, value)| (resource, value, value));
-    // At the first value comes a signal that says why, at the second the end.
+    // The soft limit sends a signal that says why, the hard limit kills.
     let cpu = (Resource::Cpu, cpu, cpu.saturating_add(1));
     fixed.into_iter().chain([cpu]).collect()
 }
 
-/// Returns whole seconds, at least one; the longest time means no limit.
+/// Returns whole seconds, at least one; [`Duration::MAX`] means no limit.
 fn seconds(time: Duration) -> u64 {
     if time == Duration::MAX {
         libc::RLIM_INFINITY
@@ -433,7 +433,7 @@ fn seconds(time: Duration) -> u64 {
     }
 }
 
-/// Makes a string of C; a NUL in it is an error.
+/// Creates a C string; an embedded NUL is an error.
 pub(super) fn c_string(text: impl AsRef<OsStr>) -> io::Result<CString> {
     CString::new(text.as_ref().as_bytes()).map_err(io::Error::other)
 }

@@ -1,4 +1,4 @@
-//! Which layers this system has: a sandbox is set up once, up to the program.
+//! Detects which layers this system has by setting up a sandbox once, up to the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::limits::RunLimits;
 use crate::permissions::Permissions;
 use crate::process::{Control as _, Input, Request};
 
-/// A program that no sandbox has, so that nothing is run.
+/// A program that no sandbox has, so that nothing runs.
 const NO_PROGRAM: &str = "/skillfold-run-probe";
 
-/// Returns which layers this system has. Tried once for each process.
+/// Returns which layers this system has. Probes once per process.
 pub(crate) fn report() -> &'static BoxReport {
     static REPORT: OnceLock<BoxReport> = OnceLock::new();
     REPORT.get_or_init(|| {
@@ -58,7 +58,7 @@ fn seccomp_missing() -> Option<String> {
     asked.err().map(|error| io::Error::from(error).to_string())
 }
 
-/// Sets up a sandbox without a program. Returns why there are no namespaces, and why there is no control group.
+/// Sets up a sandbox without a program. Returns why namespaces and why a control group are unavailable.
 pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
     let limits = RunLimits::default();
     let permissions = Permissions::default();

@@ -1,7 +1,7 @@
-//! The seccomp filter: system calls that scripts do not need are refused.
+//! The seccomp filter: refuses system calls that scripts do not need.
 //!
-//! A list of what is refused, not of what is allowed: interpreters use new calls with each release, and the other layers
-//! hold for what the list does not know.
+//! A deny list rather than an allow list: interpreters use new calls with each release, and the other layers cover what
+//! the list misses.
 
 use std::collections::BTreeMap;
 use std::env::consts;
@@ -16,10 +16,10 @@ use seccompiler::{
 
 use crate::permissions::Network;
 
-/// Whether there is a filter for this processor.
+/// Whether there is a filter for this architecture.
 pub(super) const IS_KNOWN: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// Calls that are refused whatever their arguments are.
+/// Calls refused whatever their arguments.
 const REFUSED: &[c_long] = &[
     // Other processes.
     libc::SYS_ptrace,
@@ -28,7 +28,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
-    // Parts of the kernel with a history of faults.
+    // Kernel features with a history of vulnerabilities.
     libc::SYS_bpf,
     libc::SYS_userfaultfd,
     libc::SYS_perf_event_open,
@@ -79,14 +79,14 @@ const REFUSED: &[c_long] = &[
     libc::SYS_setdomainname,
     libc::SYS_lookup_dcookie,
     libc::SYS_nfsservctl,
-    // Memory of other nodes and processes.
+    // Memory of other NUMA nodes and processes.
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
 ];
 
-/// Calls of this processor alone that are refused.
+/// Refused calls that only this architecture has.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: &[c_long] = &[
     libc::SYS_iopl,
@@ -100,12 +100,12 @@ const REFUSED_HERE: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[c_long] = &[];
 
-/// Calls of the kernel that are newer than the tables of the C library: numbers are the same on every processor.
-/// `listmount` and `statmount` show mounts, `open_tree_attr` makes some.
+/// Calls newer than the C library's tables; the numbers are the same on every architecture. `listmount` and `statmount`
+/// show mounts, `open_tree_attr` creates them.
 const REFUSED_NEW: &[c_long] = &[457, 458, 467];
 
-/// Calls that set the mode of a file, each with the argument that has it. The number of `fchmodat2` is the same on every
-/// processor.
+/// Calls that set a file's mode, each with the index of the mode argument. The number of `fchmodat2` is the same on
+/// every architecture.
 const SET_MODE: &[(c_long, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -121,19 +121,19 @@ const SET_MODE_HERE: &[(c_long, u8)] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const SET_MODE_HERE: &[(c_long, u8)] = &[];
 
-/// Calls that may make a file, each with the argument that has the flags; the mode is the next one.
+/// Calls that may create a file, each with the index of the flags argument; the mode is the next one.
 #[cfg(target_arch = "x86_64")]
 const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2)];
 
-/// The bits with which whoever starts a file gets the rights of its owner or group.
+/// The setuid and setgid bits, which give whoever runs a file the rights of its owner or group.
 const SET_ID: u32 = 0o6000;
 
-/// The flags with which a call that opens a file makes one.
+/// The open flags that create a file.
 const MAKES_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).unsigned_abs();
 
-/// Namespaces that `clone` would make.
+/// `clone` flags that create namespaces.
 const NEW_NAMESPACES: u32 = 0x7e02_0000;
 
 /// Builds the filters. A call must pass all of them.
@@ -149,11 +149,11 @@ pub(super) fn filters(
         Ok::<_, BackendError>(())
     };
     refuse_if(libc::SYS_clone, with_any(0, NEW_NAMESPACES))?;
-    // A program that a run leaves in a granted folder would give the user's rights to whoever starts it.
+    // A setuid program left in a granted folder would give the user's rights to whoever runs it.
     for (call, mode) in [SET_MODE, SET_MODE_HERE].concat() {
         refuse_if(call, with_any(mode, SET_ID))?;
     }
-    // The mode counts only where a file is made.
+    // The mode only counts if a file is created.
     for (call, flags) in OPEN {
         let modes = with_any(flags + 1, SET_ID);
         let makes = with_any(*flags, MAKES_FILE).into_iter();
@@ -161,16 +161,16 @@ pub(super) fn filters(
             makes.flat_map(|makes| modes.iter().map(move |mode| [&makes[..], mode].concat()));
         refuse_if(*call, both.collect())?;
     }
-    // Put characters into the input of a terminal.
+    // These inject characters into a terminal's input.
     refuse_if(
         libc::SYS_ioctl,
         [0x5412, 0x541c]
             .map(|command| vec![(1, Eq, command)])
             .into(),
     )?;
-    // 0 is the usual one, the other asks for the current one.
+    // 0 is the default, the other queries the current one.
     refuse_if(libc::SYS_personality, vec![other_than(&[0, u32::MAX])])?;
-    // Limits of this process alone: the first process of the sandbox has the same user.
+    // A process may only limit itself: the sandbox's first process has the same user.
     refuse_if(libc::SYS_prlimit64, vec![other_than(&[0])])?;
     refuse_if(
         libc::SYS_socketpair,
@@ -184,7 +184,7 @@ pub(super) fn filters(
                 domains.push(libc::AF_UNIX);
             }
             let domains: Vec<u32> = domains.into_iter().map(domain).collect();
-            // Only routes, which resolvers ask for.
+            // Only routing, which resolvers use.
             let netlink = (0, Eq, domain(libc::AF_NETLINK));
             let no_routes = vec![netlink, (2, Ne, domain(libc::NETLINK_ROUTE))];
             vec![other_than(&domains), no_routes]
@@ -203,13 +203,13 @@ pub(super) fn filters(
     Ok(filters)
 }
 
-/// Rules by the number of a call. It is refused if one of them holds, or if there are none.
+/// Rules by call number. A call is refused if any of its rules matches, or if it has none.
 type RefusedCalls = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The number of an argument, and what is compared with its lower half.
+/// An argument's index, and the comparison with its lower half.
 type Condition = (u8, SeccompCmpOp, u32);
 
-/// Returns a rule that holds where all conditions do.
+/// Returns a rule that matches if all conditions hold.
 fn rule(conditions: Vec<Condition>) -> Result<SeccompRule, BackendError> {
     let condition = |(argument, operator, value)| {
         SeccompCondition::new(
@@ -223,7 +223,7 @@ fn rule(conditions: Vec<Condition>) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions?)
 }
 
-/// Returns the conditions of an argument that has any of these bits, one for each.
+/// Returns one condition per bit, each matching an argument with that bit set.
 fn with_any(argument: u8, bits: u32) -> Vec<Vec<Condition>> {
     let each = (0..u32::BITS).map(|bit| bits & (1 << bit));
     let set = each.filter(|bit| *bit != 0);
@@ -231,20 +231,20 @@ fn with_any(argument: u8, bits: u32) -> Vec<Vec<Condition>> {
         .collect()
 }
 
-/// Returns the conditions of a first argument that is none of these values.
+/// Returns the conditions for a first argument that is none of these values.
 fn other_than(values: &[u32]) -> Vec<Condition> {
     values.iter().map(|value| (0, Ne, *value)).collect()
 }
 
-/// Compiles a filter. It ends processes that use the calls of another processor, whose numbers mean something else.
+/// Compiles a filter. It kills processes that use another architecture's calls, whose numbers mean something else.
 fn compile(refused: RefusedCalls, error: c_int) -> Result<BpfProgram, BackendError> {
     let refuse = SeccompAction::Errno(error.unsigned_abs());
     let processor = consts::ARCH.try_into()?;
     SeccompFilter::new(refused, SeccompAction::Allow, refuse, processor)?.try_into()
 }
 
-/// Returns the filter that ends processes which use the calls of x86-64 with 32-bit pointers: their numbers have a bit more. By
-/// hand, since a compiled filter knows whole numbers only.
+/// Returns the filter that kills processes using x32 calls (x86-64 with 32-bit pointers), whose numbers have an extra
+/// bit set. Written by hand, since a compiled filter only matches whole numbers.
 fn no_x32() -> [sock_filter; 4] {
     const LOAD: u16 = 0x20;
     const RETURN: u16 = 0x06;
@@ -260,15 +260,15 @@ fn no_x32() -> [sock_filter; 4] {
     ]
 }
 
-/// Whether sockets of the Unix domain can be made in a sandbox with the network of the host. Those with abstract names belong
-/// to the network, so a program of the host could be reached unless Landlock prevents it.
+/// Whether Unix sockets can be created in a sandbox with the host's network. Abstract names belong to the network
+/// namespace, so host programs would be reachable unless Landlock prevents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnixSockets {
     Allowed,
     Refused,
 }
 
-/// Installs filters for this process and all that it starts. Allocates nothing.
+/// Installs filters for this process and its children. Allocates nothing.
 pub(super) fn install(filters: &[BpfProgram]) -> Result<(), Errno> {
     for filter in filters {
         apply_filter(filter).map_err(|error| match error {

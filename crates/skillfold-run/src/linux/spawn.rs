@@ -21,7 +21,7 @@ use crate::limits::RunLimits;
 use crate::permissions::Network;
 use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
-/// Namespaces that every sandbox has.
+/// Namespaces of every sandbox.
 const NAMESPACES: c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -29,7 +29,7 @@ const NAMESPACES: c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// The user of the host that a sandbox of root runs as: `nobody`.
+/// The host user that root's sandboxes run as: `nobody`.
 const NOBODY: u32 = 65534;
 
 /// Maximum time to set up a sandbox. It takes milliseconds.
@@ -39,9 +39,9 @@ const SETUP_TIME: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct SetupFailure {
     pub(super) step: &'static str,
-    /// Whether everything up to the program itself was set up.
+    /// Whether everything but the program itself was set up.
     pub(super) is_program: bool,
-    /// Whether a control group was made.
+    /// Whether a control group was created.
     pub(super) had_group: bool,
     pub(super) error: io::Error,
 }
@@ -81,7 +81,7 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
     })
 }
 
-/// Standard input, output and error: the ends of the process, and those of the host.
+/// Stdin, stdout and stderr: the process's ends and the host's.
 #[derive(Debug)]
 pub(super) struct Streams {
     stdin: OwnedFd,
@@ -125,8 +125,8 @@ impl Streams {
     }
 }
 
-/// Returns a file in memory with these bytes. A pipe would need a thread that writes it, and a signal may end the host
-/// when the process does not read it.
+/// Returns an in-memory file with these bytes. A pipe would need a writer thread, and SIGPIPE could kill the host if
+/// the process does not read it.
 fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = fs::File::from(memfd_create(c"stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
@@ -134,7 +134,7 @@ fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Moves a descriptor above the fixed numbers that a new process uses.
+/// Moves a descriptor above the fixed numbers used in a new process.
 fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() >= FIRST_FREE {
         return Ok(fd);
@@ -142,19 +142,19 @@ fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, FIRST_FREE)?)
 }
 
-/// A sandbox that has started its program.
+/// A sandbox whose program has started.
 #[derive(Debug)]
 pub(super) struct Boxed {
     /// The first process.
     process: OwnedFd,
     status: Mutex<PipeReader>,
     ended: Mutex<Option<ExitStatus>>,
-    /// The sandbox ends when this is closed: with the host, whatever ends it.
+    /// Closing this ends the sandbox, so it dies with the host, however that ends.
     _lifeline: PipeWriter,
     group: Mutex<Option<ControlGroup>>,
 }
 
-/// Sets up a sandbox, and returns when its program has started.
+/// Sets up a sandbox, and returns once its program has started.
 pub(super) fn launch(
     plan: &Plan<'_>,
     streams: &Streams,
@@ -198,14 +198,14 @@ pub(super) fn launch(
         .and_then(|()| go_on.write_all(&[1]))
         .map_err(SetupFailure::at("map users"))
         .and_then(|()| {
-            // Takes the kernel some milliseconds, in which the sandbox sets itself up.
+            // This takes the kernel a few milliseconds, while the sandbox sets itself up.
             *locked(&boxed.group) = ControlGroup::with_process(limits, pid).ok();
             go_on
                 .write_all(&[1])
                 .map_err(SetupFailure::at("start the program"))
         })
         .and_then(|()| wait_for_program(&mut setup));
-    // Only now: writing to a pipe that nobody reads could end the host.
+    // Only now: writing to a pipe without a reader could kill the host.
     drop(go_on_end);
     if let Err(mut failure) = started {
         failure.had_group = locked(&boxed.group).is_some();
@@ -216,14 +216,14 @@ pub(super) fn launch(
     Ok(boxed)
 }
 
-/// Makes the first process of a sandbox, in namespaces of its own. It is a copy of the thread that calls this.
+/// Creates a sandbox's first process, in its own namespaces. It is a copy of the calling thread.
 fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedFd)> {
     let mut copies: Vec<Option<OwnedFd>> = plan.mounts.iter().map(|_| None).collect();
     let network = match plan.network {
         Network::None => libc::CLONE_NEWNET,
         Network::Host => 0,
     };
-    // Without a signal at its end, no handler of the host notices it, and no `wait` for any child takes its status.
+    // Without an exit signal, no host handler notices it, and no `wait` for any child takes its status.
     let flags = c_long::from(NAMESPACES | network | libc::CLONE_PIDFD);
     let mut process: c_int = -1;
     let blocked = set_signal_mask(u64::MAX);
@@ -243,7 +243,7 @@ fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedF
     Ok((pid, owned(c_long::from(process))))
 }
 
-/// Lets the kernel end this process first when memory runs out, and all that it starts. Without it the run is as safe.
+/// Makes the kernel kill this process and its children first when memory runs out. The run is just as safe without it.
 fn prefer_to_kill(pid: c_int) {
     let file = format!("/proc/{pid}/oom_score_adj");
     let _ = OpenOptions::new()
@@ -252,9 +252,9 @@ fn prefer_to_kill(pid: c_int) {
         .and_then(|mut file| file.write_all(b"1000"));
 }
 
-/// Maps the user of the sandbox to an unprivileged one of the host: `nobody` for root, else the user who starts it.
+/// Maps the sandbox user to an unprivileged host user: `nobody` for root, otherwise the user who starts it.
 ///
-/// The kernel does not count processes of the real root, so its own user would have no limit of processes.
+/// The kernel does not count root's processes, so mapping to root would mean no process limit.
 fn map_users(pid: c_int) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let map = |file: &str, text: &str| {
@@ -297,13 +297,13 @@ fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
     })
 }
 
-/// Waits until a pipe can be read or was closed; a file system that does not answer may hold a sandbox up.
+/// Waits until a pipe is readable or closed; a file system that does not respond may stall a sandbox.
 fn is_ready(pipe: &PipeReader) -> bool {
     let deadline = Instant::now() + SETUP_TIME;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = Timespec::try_from(left).ok();
-        // It fails for a signal of the host.
+        // Interrupted by a signal to the host.
         if let Ok(ready) = poll(&mut [PollFd::new(pipe, PollFlags::IN)], left.as_ref()) {
             return ready > 0;
         }

@@ -1,8 +1,8 @@
-//! System calls. The functions allocate nothing, so that they may be called between `fork` and `exec`.
+//! System calls. The functions do not allocate, so they may be called between `fork` and `exec`.
 //!
-//! `rustix` makes those that it can. It has no Landlock, `close_range`, `mount_setattr` or `signalfd`, and its `clone`, `execve` and
-//! calls for signals are not public. Its `dup3` takes a descriptor that is open already, and its `getrlimit` cannot fail, though a
-//! filter of the host may refuse it.
+//! `rustix` makes those it can. It has no Landlock, `close_range`, `mount_setattr` or `signalfd`, and its `clone`,
+//! `execve` and signal calls are not public. Its `dup3` requires an open descriptor, and its `getrlimit` cannot fail,
+//! though a filter on the host may refuse it.
 
 use std::ffi::CStr;
 use std::io;
@@ -19,7 +19,7 @@ use rustix::thread::{
     set_capabilities, set_capabilities_secure_bits,
 };
 
-/// Turns the result of a system call into a value or the error.
+/// Converts the result of a system call to a value or an error.
 pub(super) fn checked(result: c_long) -> Result<c_long, Errno> {
     if result < 0 {
         let error = io::Error::last_os_error().raw_os_error();
@@ -38,10 +38,10 @@ macro_rules! syscall {
 }
 pub(super) use syscall;
 
-/// Turns the result of a call that opens something into a descriptor; the kernel gives no larger ones.
+/// Converts the result of a call that opens something to a descriptor; the kernel's numbers always fit.
 pub(super) fn owned(result: c_long) -> OwnedFd {
     let number = c_int::try_from(result).unwrap_or(c_int::MAX);
-    // SAFETY: the kernel has just returned it, and nothing else has it.
+    // SAFETY: the kernel has just returned it, and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(number) }
 }
 
@@ -49,9 +49,9 @@ pub(super) fn null() -> *const c_void {
     ptr::null()
 }
 
-/// Returns a descriptor that a sandbox has under a fixed number.
+/// Returns a descriptor with a fixed number in the sandbox.
 pub(super) const fn fixed(number: c_int) -> BorrowedFd<'static> {
-    // SAFETY: it is open as long as it is used, and the kernel refuses a number that is not.
+    // SAFETY: it is open while in use, and the kernel refuses a closed number.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn duplicate(from: c_int, to: c_int, flags: c_int) -> Result<(), Errn
     syscall!(libc::SYS_dup3, from, to, flags).map(drop)
 }
 
-/// Reads one byte; `false` at the end.
+/// Reads one byte; `false` at end of file.
 pub(super) fn read_byte(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     let mut byte = [0_u8];
     retry_on_intr(|| read(fd, &mut byte)).map(|count| count == 1)
@@ -92,14 +92,14 @@ pub(super) fn make_file(path: &CStr, mode: c_uint, bytes: &[u8]) -> Result<(), E
     write_all(fs::open(path, flags, Mode::from_raw_mode(mode))?, bytes)
 }
 
-/// Opens a path to refer to it. A link anywhere in the path is an error.
+/// Opens a path as a reference (`O_PATH`). A link anywhere in the path is an error.
 pub(super) fn open_without_links(path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// Returns a detached copy of a mount, with what is mounted below it. A link anywhere in the path is an error: it was resolved
-/// when the path was looked at, and may have been made since.
+/// Returns a detached copy of a mount and its submounts. A link anywhere in the path is an error: links were resolved
+/// when the path was checked, so this one is new.
 pub(super) fn clone_mount(path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -108,14 +108,14 @@ pub(super) fn clone_mount(path: &CStr) -> Result<OwnedFd, Errno> {
     open_tree(open_without_links(path)?, c"", flags)
 }
 
-/// Whether the mounts below one are meant too.
+/// Whether to include submounts.
 #[derive(Clone, Copy)]
 pub(super) enum Below {
     Included,
     Excluded,
 }
 
-/// Adds attributes to a mount that is given by a descriptor.
+/// Adds attributes to a mount given by its descriptor.
 pub(super) fn restrict_mount(fd: &OwnedFd, set: u64, below: Below) -> Result<(), Errno> {
     let attributes = libc::mount_attr {
         attr_set: set,
@@ -132,7 +132,7 @@ pub(super) fn restrict_mount(fd: &OwnedFd, set: u64, below: Below) -> Result<(),
     syscall!(libc::SYS_mount_setattr, fd, empty, flags, attributes, size).map(drop)
 }
 
-/// Sets a limit, or leaves a lower one that the host has.
+/// Sets a limit, or keeps the host's if it is lower.
 pub(super) fn lower_limit(resource: Resource, soft: u64, hard: u64) -> Result<(), Errno> {
     match set_limit(resource, soft, hard) {
         Err(Errno::PERM) => {}
@@ -155,18 +155,18 @@ fn set_limit(resource: Resource, soft: u64, hard: u64) -> Result<(), Errno> {
     setrlimit(resource, Rlimit { current, maximum })
 }
 
-/// Gives up every capability, now and for programs that are started later.
+/// Drops every capability, for this process and its children.
 pub(super) fn drop_capabilities() -> Result<(), Errno> {
     // NOROOT, NO_SETUID_FIXUP, KEEP_CAPS off and locked, NO_CAP_AMBIENT_RAISE, each with its lock.
     const SECURE_BITS: u32 = 0b1110_1111;
     for number in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << number);
-        // The first number that the kernel does not know is refused.
+        // The kernel refuses the first number it does not know.
         if remove_capability_from_bounding_set(capability) == Err(Errno::INVAL) {
             break;
         }
     }
-    // Needs a capability, which a process without namespaces does not have. Then there is nothing to give up.
+    // This needs a capability that a process without namespaces lacks. Then there is nothing to drop.
     let bits = CapabilitiesSecureBits::from_bits_retain(SECURE_BITS);
     let _ = set_capabilities_secure_bits(bits);
     let none = CapabilitySets {
@@ -177,11 +177,11 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     set_capabilities(None, none)
 }
 
-/// Sets every signal to its default action and unblocks all.
+/// Resets every signal to its default action and unblocks all.
 pub(super) fn reset_signals() {
     const LAST: c_int = 64;
-    // The kernel's own record of an action; all zeros are the default one. The C library would refuse the signals that it
-    // keeps for itself.
+    // The kernel's own action struct; all zeros is the default. The C library would refuse the signals it reserves for
+    // itself.
     let default = [0_u64; 4];
     for signal in 1..=LAST {
         let (old, size) = (null(), size_of::<u64>());
@@ -190,7 +190,7 @@ pub(super) fn reset_signals() {
     set_signal_mask(0);
 }
 
-/// Replaces the mask of blocked signals, one bit for each, and returns the old one.
+/// Replaces the signal mask, one bit per signal, and returns the old one.
 pub(crate) fn set_signal_mask(mask: u64) -> u64 {
     let mut old = 0_u64;
     let (how, size) = (libc::SIG_SETMASK, size_of::<u64>());
@@ -199,14 +199,14 @@ pub(crate) fn set_signal_mask(mask: u64) -> u64 {
     old
 }
 
-/// Ends this process without running anything of the host.
+/// Exits without running any host code.
 pub(super) fn exit(code: c_int) -> ! {
     loop {
         let _ = syscall!(libc::SYS_exit_group, code);
     }
 }
 
-/// Replaces this process by a program. Both lists end with a null pointer. Returns only if that failed.
+/// Replaces this process with a program. Both lists are null-terminated. Returns only on failure.
 pub(super) fn execute(
     path: &CStr,
     arguments: &[*const c_char],

@@ -1,4 +1,4 @@
-//! Where the system refuses or ends what sets up a sandbox.
+//! Sandbox setup on a system that refuses a call or kills the process.
 
 use std::thread;
 
@@ -16,11 +16,11 @@ use crate::run::{Run, layers};
 const KILL_PROCESS: u32 = 0x8000_0000;
 const REFUSE: u32 = 0x0005_0000 | libc::EPERM.unsigned_abs();
 
-/// Does something in a thread in which a system call ends the process or is refused.
+/// Runs a closure in a thread where a system call kills the process or is refused.
 fn without<T: Send + 'static>(
     number: c_long,
     action: u32,
-    act: impl FnOnce() -> T + Send + 'static,
+    closure: impl FnOnce() -> T + Send + 'static,
 ) -> T {
     let one = |code, k, jf| sock_filter { code, jt: 0, jf, k };
     let number = u32::try_from(number).unwrap();
@@ -30,13 +30,13 @@ fn without<T: Send + 'static>(
         one(0x06, action, 0),
         one(0x06, 0x7fff_0000, 0),
     ];
-    // What is there is found out before.
+    // Probes the layers beforehand.
     assert!(layers().is_whole());
-    let act = move || {
+    let closure = move || {
         install(&[filter]).unwrap();
-        act()
+        closure()
     };
-    thread::spawn(act).join().unwrap()
+    thread::spawn(closure).join().unwrap()
 }
 
 /// Returns why a script did not start.

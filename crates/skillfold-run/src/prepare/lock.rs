@@ -1,24 +1,25 @@
-//! The lock file that npm gets: rebuilt from the names, versions and hashes of the skill's own.
+//! The lock file given to npm, rebuilt from the names, versions and hashes in the skill's own.
 //!
-//! A lock file of npm can name addresses in many places: `resolved`, `version`, the dependencies of a package, its `name`. None
-//! of it is taken over. The form is the oldest one, which has no dependencies of packages: npm asks the registry for them.
+//! An npm lock file can have URLs in many places: `resolved`, `version`, a package's dependencies, its `name`. None of
+//! these is copied. The output has the oldest format, without the packages' dependencies: npm asks the registry for
+//! them.
 
 use serde_json::{Map, Value, json};
 use skillfold_core::name::ResourcePath;
 
 use crate::error::{RunError, RunErrorKind};
 
-/// The folder of packages, in the places of a lock file.
+/// The packages folder in a lock file's paths.
 const FOLDER: &str = "node_modules/";
 
-/// The key of the packages inside another one.
+/// The key for nested packages.
 const INNER: &str = "dependencies";
 
-/// Returns a lock file with the versions and hashes of this one.
+/// Returns a lock file with the same versions and hashes.
 ///
 /// # Errors
 ///
-/// Fails if it is no lock file, or a version in it is none.
+/// Fails if it is not a lock file, or has an invalid version.
 pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, RunError> {
     let invalid = |why: &str| {
         let message = format!("Cannot parse `{lock}`: {why}");
@@ -28,7 +29,7 @@ pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, 
     let value: Value =
         serde_json::from_slice(bytes).map_err(|error| invalid(&error.to_string()))?;
     let packages = match (&value["packages"], &value[INNER]) {
-        (Value::Object(places), _) => from_places(places),
+        (Value::Object(paths), _) => from_paths(paths),
         (_, Value::Object(names)) => from_names(names),
         _ => Ok(Map::new()),
     };
@@ -37,18 +38,18 @@ pub(super) fn reduced_lock(lock: &ResourcePath, bytes: &[u8]) -> Result<String, 
     Ok(lock.to_string())
 }
 
-/// Reads the form of today, in which each package has its place, such as `node_modules/a/node_modules/b`.
-fn from_places(places: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+/// Reads the current format, in which each package has a path, such as `node_modules/a/node_modules/b`.
+fn from_paths(paths: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let mut packages = Map::new();
-    let mut places: Vec<_> = places.iter().collect();
-    // A package before those inside it.
-    places.sort_by_key(|(place, _)| *place);
-    for (place, entry) in places {
-        // The skill itself, and folders of it.
-        let Some(place) = place.strip_prefix(FOLDER) else {
+    let mut paths: Vec<_> = paths.iter().collect();
+    // Sorts a package before those nested in it.
+    paths.sort_by_key(|(path, _)| *path);
+    for (path, entry) in paths {
+        // Skips the skill itself and its folders.
+        let Some(path) = path.strip_prefix(FOLDER) else {
             continue;
         };
-        let names: Vec<&str> = place.split(&format!("/{FOLDER}")).collect();
+        let names: Vec<&str> = path.split(&format!("/{FOLDER}")).collect();
         let (name, outer) = names.split_last().ok_or("a package has no name")?;
         let outer = outer.iter().try_fold(&mut packages, |packages, name| {
             packages.get_mut(*name)?.get_mut(INNER)?.as_object_mut()
@@ -60,7 +61,7 @@ fn from_places(places: &Map<String, Value>) -> Result<Map<String, Value>, String
     Ok(packages)
 }
 
-/// Reads the oldest form, in which packages are inside others.
+/// Reads the oldest format, in which packages are nested.
 fn from_names(names: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let mut packages = Map::new();
     for (name, entry) in names {
@@ -75,8 +76,8 @@ fn from_names(names: &Map<String, Value>) -> Result<Map<String, Value>, String> 
     Ok(packages)
 }
 
-/// Returns a package with its version and hash. `None` for one that npm has to choose: it comes inside another, is not
-/// installed, or has the name of another, which only the package that needs it may say.
+/// Returns a package with its version and hash. `None` for one npm has to resolve: it is bundled, a link or a dev
+/// dependency, or an alias, which only the package that needs it may define.
 fn package(name: &str, entry: &Value) -> Result<Option<Value>, String> {
     let is = |key: &str| entry[key] == Value::Bool(true);
     let is_alias = match (&entry["name"], &entry["version"]) {
@@ -101,7 +102,7 @@ fn package(name: &str, entry: &Value) -> Result<Option<Value>, String> {
     Ok(Some(package))
 }
 
-/// Returns whether a text is the name of a package, such as `left-pad` or `@types/node`.
+/// Returns whether a string is a package name, such as `left-pad` or `@types/node`.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
@@ -113,7 +114,7 @@ fn is_name(name: &str) -> bool {
     }
 }
 
-/// Returns whether a text is one version, such as `1.2.3-rc.1`.
+/// Returns whether a string is a single version, such as `1.2.3-rc.1`.
 fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
     let numbers: Vec<&str> = numbers.split('.').collect();
@@ -122,7 +123,7 @@ fn is_version(version: &str) -> bool {
     numbers.len() == 3 && numbers.iter().all(is_number) && rest.bytes().all(plain)
 }
 
-/// Returns whether a text is a list of hashes, such as `sha512-…`.
+/// Returns whether a string is a list of hashes, such as `sha512-…`.
 fn is_hash(hash: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=- ".contains(&byte);
     hash.starts_with("sha") && hash.bytes().all(plain)
@@ -142,11 +143,11 @@ mod tests {
 
     #[test]
     fn lock_keeps_names_versions_and_hashes_in_both_formats() {
-        let places = r#"{"lockfileVersion": 3, "packages": {"": {"dependencies": {"hidden": "1"}}, "packages/own": {"version": "1"},
+        let paths = r#"{"lockfileVersion": 3, "packages": {"": {"dependencies": {"hidden": "1"}}, "packages/own": {"version": "1"},
             "node_modules/b/node_modules/@s/c": {"version": "2.0.0-rc.1"},
             "node_modules/b": {"version": "1.0.0", "resolved": "http://127.0.0.1:1/b.tgz", "integrity": "sha512-ab+/c==", "dependencies": {"x": "http://127.0.0.1:1/x.tgz"}},
             "node_modules/local": {"resolved": "packages/own", "link": true}, "node_modules/dev": {"version": "1.0.0", "dev": true}}}"#;
-        insta::assert_snapshot!(reduced(places), @r#"{"b":{"dependencies":{"@s/c":{"dependencies":{},"version":"2.0.0-rc.1"}},"integrity":"sha512-ab+/c==","version":"1.0.0"}}"#);
+        insta::assert_snapshot!(reduced(paths), @r#"{"b":{"dependencies":{"@s/c":{"dependencies":{},"version":"2.0.0-rc.1"}},"integrity":"sha512-ab+/c==","version":"1.0.0"}}"#);
         let names = r#"{"lockfileVersion": 1, "dependencies": {"b": {"version": "1.0.0", "requires": {"x": "http://127.0.0.1:1/x.tgz"},
             "dependencies": {"c": {"version": "2.0.0", "resolved": "http://127.0.0.1:1/c.tgz"}}}}}"#;
         insta::assert_snapshot!(reduced(names), @r#"{"b":{"dependencies":{"c":{"dependencies":{},"version":"2.0.0"}},"version":"1.0.0"}}"#);
@@ -155,18 +156,18 @@ mod tests {
 
     #[test]
     fn lock_with_a_foreign_url_or_name_is_refused_or_left_to_npm() {
-        let place = |name: &str, entry: &str| {
+        let reduced_entry = |name: &str, entry: &str| {
             reduced(&format!(
                 r#"{{"packages": {{"node_modules/{name}": {entry}}}}}"#
             ))
         };
-        insta::assert_snapshot!(place("a", r#"{"version": "http://127.0.0.1:1/a.tgz"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `http://127.0.0.1:1/a.tgz`");
-        insta::assert_snapshot!(place("a", r#"{"version": "file:../../etc"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `file:../../etc`");
-        insta::assert_snapshot!(place("a", r#"{"version": "^1.0.0"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `^1.0.0`");
-        insta::assert_snapshot!(place("a", "{}"), @"Cannot parse `package-lock.json`: the version of `a` is not valid: ``");
-        insta::assert_snapshot!(place("../x", r#"{"version": "1.0.0"}"#), @"Cannot parse `package-lock.json`: `../x` is not the name of a package");
-        insta::assert_snapshot!(place("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"{"a":{"dependencies":{},"version":"1.0.0"}}"#);
-        insta::assert_snapshot!(place("a", r#"{"name": "evil", "version": "1.0.0"}"#), @"{}");
-        insta::assert_snapshot!(place("a", r#"{"version": "npm:evil@1.0.0"}"#), @"{}");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "http://127.0.0.1:1/a.tgz"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `http://127.0.0.1:1/a.tgz`");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "file:../../etc"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `file:../../etc`");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "^1.0.0"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `^1.0.0`");
+        insta::assert_snapshot!(reduced_entry("a", "{}"), @"Cannot parse `package-lock.json`: the version of `a` is not valid: ``");
+        insta::assert_snapshot!(reduced_entry("../x", r#"{"version": "1.0.0"}"#), @"Cannot parse `package-lock.json`: `../x` is not the name of a package");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"{"a":{"dependencies":{},"version":"1.0.0"}}"#);
+        insta::assert_snapshot!(reduced_entry("a", r#"{"name": "evil", "version": "1.0.0"}"#), @"{}");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "npm:evil@1.0.0"}"#), @"{}");
     }
 }

@@ -1,4 +1,4 @@
-//! Installs the packages that a script needs, in the sandbox with the network alone opened.
+//! Installs a script's packages, in a sandbox with network access.
 
 mod lock;
 
@@ -23,7 +23,7 @@ use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::supervise::{End, Observer, Outcome, Stream};
 
-/// Runs `uv` with the Python that runs the script: the one that the reduced copy of it names.
+/// Runs `uv` with the script's Python: the one named in its reduced copy.
 const PYTHON: LanguageHost = LanguageHost {
     file: "prepare.py",
     text: include_str!("python.py"),
@@ -38,7 +38,7 @@ const NODE: LanguageHost = LanguageHost {
     module: None,
 };
 
-/// Variables of the host that installers get: where packages come from, and how the network is reached.
+/// Host variables passed to installers: package indexes and network settings.
 const VARIABLES: [&str; 15] = [
     "ALL_PROXY",
     "HTTPS_PROXY",
@@ -57,13 +57,13 @@ const VARIABLES: [&str; 15] = [
     "npm_config_registry",
 ];
 
-/// Maximum bytes of an installer's last words that are in an error.
+/// Maximum length of the installer's last output in an error.
 const MAX_COMPLAINT: usize = 2000;
 
-/// The packages of one file of a skill, and everything they are installed with.
+/// The packages of a skill's file, and everything needed to install them.
 ///
-/// The installer runs in the sandbox: it has the network, the folder that it fills, and of the skill only the names of the
-/// packages. Nothing of the skill or of a package is run: `uv` takes wheels alone, `npm` runs no scripts of packages.
+/// The installer runs in the sandbox: it gets the network, the target folder, and of the skill only the package names.
+/// No code from the skill or a package runs: `uv` only takes wheels, `npm` skips package scripts.
 pub struct Prepare<'a> {
     copy: &'a SkillCopy,
     dependencies: &'a Dependencies,
@@ -72,11 +72,11 @@ pub struct Prepare<'a> {
     observer: Option<Observer<'a>>,
 }
 
-/// Packages that were installed.
+/// Installed packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prepared {
-    /// The packages, to be [granted](Permissions::with_packages) to runs.
+    /// The packages, to [grant](Permissions::with_packages) to runs.
     pub packages: Packages,
     /// Each package with its version, such as `requests 2.32.5`.
     pub installed: Vec<String>,
@@ -103,12 +103,12 @@ impl<'a> Prepare<'a> {
         }
     }
 
-    /// Returns the names of the variables that an installer may get: those of proxies, certificates and indexes.
+    /// Returns the names of the variables that an installer may get: proxies, certificates and indexes.
     pub fn variables() -> &'static [&'static str] {
         &VARIABLES
     }
 
-    /// Sets [variables](Self::variables) for the installer; others are left out.
+    /// Sets [variables](Self::variables) for the installer; others are ignored.
     #[must_use]
     pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let known = |(name, _): &(String, String)| VARIABLES.contains(&name.as_str());
@@ -116,14 +116,15 @@ impl<'a> Prepare<'a> {
         self
     }
 
-    /// Sets the layers that may be missing, the search path and the token; limits and permissions are the installer's own.
+    /// Sets the layers that may be missing, the search path and the token; limits and permissions are the installer's
+    /// own.
     #[must_use]
     pub fn with_options(mut self, options: RunOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Sets a function that receives what the installer says, line by line.
+    /// Sets a function that receives the installer's output, line by line.
     #[must_use]
     pub fn with_observer(mut self, mut observer: impl FnMut(&str) + 'a) -> Self {
         let mut line = Vec::new();
@@ -142,8 +143,8 @@ impl<'a> Prepare<'a> {
         self
     }
 
-    /// Returns the digest of everything that decides what is installed: the packages as their file and its lock file name
-    /// them, and the version of Python.
+    /// Returns the digest of everything that determines what is installed: the packages as listed in their file and its
+    /// lock file, and the Python version.
     ///
     /// # Errors
     ///
@@ -156,22 +157,22 @@ impl<'a> Prepare<'a> {
         Ok(Digest::sha256(text.as_bytes()))
     }
 
-    /// Returns whether the installer is there.
+    /// Checks that the installer is available.
     ///
     /// # Errors
     ///
-    /// Fails with `interpreter_missing` without it.
+    /// Fails with `interpreter_missing` if it is not.
     pub fn check_installer(&self) -> Result<(), RunError> {
         self.installer().map(|_| ())
     }
 
-    /// Installs the packages in an empty folder of the host. A sandbox that root starts is an unprivileged user, for whom the
-    /// folder must be writable.
+    /// Installs the packages in an empty host folder. A sandbox started by root runs as an unprivileged user, so the
+    /// folder must be writable for it.
     ///
     /// # Errors
     ///
-    /// Fails with `interpreter_missing` without the installer, and with `packages_not_installed` if it fails; the folder may
-    /// then have anything in it.
+    /// Fails with `interpreter_missing` without the installer, and with `packages_not_installed` if it fails; the
+    /// folder may then contain anything.
     pub fn install(mut self, folder: &Path) -> Result<Prepared, RunError> {
         if cfg!(not(unix)) {
             let message = "Packages cannot be installed on this system";
@@ -206,8 +207,8 @@ impl<'a> Prepare<'a> {
         Ok(prepared)
     }
 
-    /// Returns what an installer sees in place of the skill: files that are written anew, with what the person was shown and
-    /// nothing else. Both forms can also name other indexes, addresses and programs.
+    /// Returns what an installer sees instead of the skill: newly written files with what the user was shown and
+    /// nothing else. Both formats could also name other indexes, URLs and programs.
     fn reduced_copy(&self) -> Result<SkillCopy, RunError> {
         let file = &self.dependencies.file;
         let bytes = self.copy.file(file).unwrap_or_default();
@@ -236,18 +237,19 @@ impl<'a> Prepare<'a> {
         })
     }
 
-    /// Returns a script with the packages alone. Its first line names the interpreter, without arguments: these could be code.
+    /// Returns a script with only the packages. Its shebang names the interpreter, without arguments: these could be
+    /// code.
     fn reduced_script(&self, bytes: &[u8]) -> String {
         let candidates = interpreter::candidates(&self.dependencies.file, bytes);
         let mut programs = candidates.into_iter().map(|candidate| candidate.program);
         let python = programs.find(|program| interpreter::is_python(program));
         let python = python.unwrap_or_else(|| "python3".to_owned());
-        // Texts of JSON are texts of TOML.
+        // JSON strings are valid TOML strings.
         let names = json!(self.dependencies.requirements);
         format!("#!/usr/bin/env {python}\n# /// script\n# dependencies = {names}\n# ///\n")
     }
 
-    /// Returns the packages that npm installs, with their versions.
+    /// Returns the packages for npm, with their versions.
     fn node_packages(&self) -> Value {
         let requirements = self.dependencies.requirements.iter();
         let pairs = requirements.filter_map(|text| text.rsplit_once('@'));
@@ -263,7 +265,7 @@ impl<'a> Prepare<'a> {
             (Installer::Npm, Some(npm)) if npm.ends_with("npm") => npm,
             _ => program,
         };
-        // What is in there can be read by every run.
+        // Every run can read what is in there.
         if !read.starts_with("/usr") {
             permissions = permissions.with_read(read);
         }
@@ -274,13 +276,13 @@ impl<'a> Prepare<'a> {
             }
             permissions = permissions.with_variable(name, value);
         }
-        // Releases of uv differ in the name; without it, only certificates that uv brings along count.
+        // The name differs between uv releases; without it, only uv's bundled certificates count.
         permissions
             .with_variable("UV_SYSTEM_CERTS", "true")
             .with_variable("UV_NATIVE_TLS", "true")
     }
 
-    /// Returns what runs the installer, and its program.
+    /// Returns the installer's host and its program.
     fn installer(&self) -> Result<(LanguageHost, PathBuf), RunError> {
         Ok(match self.dependencies.installer {
             Installer::Uv => (PYTHON, self.uv()?),
@@ -297,7 +299,7 @@ impl<'a> Prepare<'a> {
         Ok(found.map_err(|_| self.missing())?.path)
     }
 
-    /// Returns the program of npm, which is a script of Node.
+    /// Returns the npm program, which is a Node script.
     fn npm(&self) -> Result<PathBuf, RunError> {
         let absolute = self
             .options
@@ -321,7 +323,7 @@ impl<'a> Prepare<'a> {
         RunError::new(RunErrorKind::InterpreterMissing, message, hint)
     }
 
-    /// Returns what was installed, as the program of this crate says it.
+    /// Returns what was installed, as reported by this crate's program.
     fn installed(&self, outcome: &Outcome) -> Result<Vec<String>, RunError> {
         let file = &self.dependencies.file;
         let failed = |why: &str, hint| {

@@ -1,4 +1,4 @@
-//! What a toolset may say about its tools, and what a call may give them.
+//! Checks a toolset's tool definitions, and the arguments of calls.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use skillfold_core::text::{ellipsize, hidden_characters};
 use super::tool::{ToolOutput, ToolSpec, Toolset};
 use crate::error::{RunError, RunErrorKind};
 
-/// Maximum tools of a toolset. A model that is given more chooses badly.
+/// Maximum number of tools in a toolset. A model given more chooses badly.
 pub(super) const MAX_TOOLS: usize = 256;
 
-/// Maximum characters of a tool's name, as in the Model Context Protocol.
+/// Maximum length of a tool's name in characters, as in the Model Context Protocol.
 const MAX_NAME: usize = 128;
 
-/// Maximum bytes of a tool's description.
+/// Maximum size of a tool's description.
 const MAX_DESCRIPTION: usize = 4096;
 
-/// Maximum bytes of a tool's schema as JSON.
+/// Maximum size of a tool's schema as JSON.
 const MAX_SCHEMA: usize = 64 * 1024;
 
-/// A toolset whose tools were checked, and whose calls are.
+/// A toolset with checked tools, which also checks calls.
 #[derive(Debug)]
 pub(super) struct Checked(Box<dyn Toolset>);
 
@@ -49,7 +49,7 @@ impl Toolset for Checked {
     }
 }
 
-/// Refuses a list of tools that breaks a rule: the whole list, since a tool that is missing would not be noticed.
+/// Refuses a list of tools that breaks a rule: the entire list, since a missing tool would go unnoticed.
 pub(super) fn check_tools(tools: &[ToolSpec], file: &ResourcePath) -> Result<(), RunError> {
     let refused = |message: String| {
         let message = format!("Toolset `{file}`: {message}");
@@ -97,8 +97,8 @@ pub(super) fn check_tools(tools: &[ToolSpec], file: &ResourcePath) -> Result<(),
     Ok(())
 }
 
-/// Refuses arguments that do not fit: one that is required and missing, one of another type, one that is not known where
-/// the schema allows no others. What lies deeper is left to the tool.
+/// Refuses arguments that do not match: a required one is missing, one has the wrong type, or one is unknown and the
+/// schema allows no others. Deeper checks are left to the tool.
 fn check_arguments(spec: &ToolSpec, arguments: &Value) -> Result<(), RunError> {
     let refused = |message: String| {
         let message = format!("Tool `{}`: {message}", spec.name);
@@ -137,7 +137,7 @@ fn check_arguments(spec: &ToolSpec, arguments: &Value) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Returns the type that a value should have, if it has another.
+/// Returns the expected type if a value has another.
 fn wrong_type(property: &Value, value: &Value) -> Option<String> {
     let types: Vec<&str> = match property.get("type")? {
         Value::String(name) => vec![name],

@@ -1,4 +1,4 @@
-//! Requests to a process that speaks JSON-RPC over its standard input and output, one message a line.
+//! Requests to a process that speaks JSON-RPC over stdin and stdout, one message per line.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -17,28 +17,28 @@ use crate::run::Run;
 use crate::running::Running;
 use crate::supervise::Cancel;
 
-/// How often cancellation is looked for.
+/// How often to check for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long a process may live, and keep standard error open, after it closed standard output.
+/// How long a process may live, and keep stderr open, after it closed stdout.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Messages that wait to be written.
+/// Maximum number of messages queued for writing.
 const QUEUE: usize = 16;
 
-/// Characters of a line that an error shows.
+/// Maximum number of characters of a line shown in an error.
 const SHOWN: usize = 200;
 
-/// The code of an answer to a method that does not exist.
+/// The JSON-RPC error code for an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// An error that the process answered.
+/// An error response from the process.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) message: String,
 }
 
-/// A started process. Dropping it ends the process, and with it the threads at its pipes.
+/// A started process. Dropping it kills the process, and with it the threads on its pipes.
 #[derive(Debug)]
 pub(super) struct Connection {
     running: Running,
@@ -83,19 +83,19 @@ impl Connection {
         })
     }
 
-    /// Returns when a request that is sent now must be answered.
+    /// Returns the deadline of a request sent now.
     pub(super) fn deadline(&self) -> Instant {
         self.limits.deadline()
     }
 
-    /// Sends a message that has no answer.
+    /// Sends a message without a response.
     pub(super) fn notify(&self, method: &str) -> Result<(), RunError> {
         self.send(&json!({ "jsonrpc": "2.0", "method": method }))
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// After an error the process is of no use.
+    /// The process is unusable after an error.
     pub(super) fn request(
         &mut self,
         method: &str,
@@ -120,7 +120,7 @@ impl Connection {
             };
             match (message.remove("method"), message.remove("id")) {
                 (Some(method), Some(id)) => self.answer(&method, &id)?,
-                // Notifications, and answers to nothing.
+                // Notifications, and responses to nothing.
                 (Some(_), None) => {}
                 (None, answered) if answered != Some(Value::from(id)) => {}
                 (None, _) => {
@@ -137,7 +137,7 @@ impl Connection {
         }
     }
 
-    /// Answers a request of the process: there is nothing it can ask for.
+    /// Answers a request from the process: it may not ask for anything.
     fn answer(&self, method: &Value, id: &Value) -> Result<(), RunError> {
         if method == "ping" {
             return self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
@@ -158,7 +158,7 @@ impl Connection {
         }
         bytes.push(b'\n');
         match self.requests.try_send(bytes) {
-            // That the process has ended is noticed by its output.
+            // A process that exited is noticed through its output.
             Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
             Err(TrySendError::Full(_)) => {
                 Err(self.failed("does not read its input", "Read stdin line by line"))
@@ -192,7 +192,7 @@ impl Connection {
 
     fn ended(&self, method: &str) -> RunError {
         let (stopper, now) = (self.running.stopper(), self.running.stopper());
-        // It closed standard output, which is not yet the end of it.
+        // Stdout is closed, but the process has not exited yet.
         let later = thread::Builder::new().spawn(move || {
             thread::sleep(GRACE);
             stopper.stop();
@@ -235,9 +235,9 @@ impl Connection {
     }
 }
 
-/// Writes messages until there are no more, or the process does not take them.
+/// Writes messages until there are no more, or the process does not accept them.
 fn write_messages(mut stdin: Box<dyn Write + Send>, messages: &Receiver<Vec<u8>>) {
-    // A signal would end a host that does not ignore it when the process has closed its input. Blocked, the write fails.
+    // SIGPIPE would kill a host that does not ignore it when the process closes its stdin. Blocked, the write fails.
     #[cfg(target_os = "linux")]
     crate::linux::sys::set_signal_mask(u64::MAX);
     for message in messages {

@@ -1,4 +1,4 @@
-//! Tools that a JSON file defines, each run by a script of the skill.
+//! Tools defined in a JSON file, each run by one of the skill's scripts.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::run::Run;
 use crate::scripts::script;
 use crate::supervise::{End, Outcome};
 
-/// Maximum bytes of a file with definitions.
+/// Maximum size of a definition file.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Maximum bytes of standard error that a failed call shows.
+/// Maximum length of the stderr shown for a failed call.
 const MAX_ERROR: usize = 4096;
 
-/// The key of the tools where the reference has no name.
+/// The key of the tools if the reference has no name.
 const DEFAULT_KEY: &str = "tools";
 
 /// Loads `.json` files.
@@ -76,7 +76,7 @@ impl ToolsetLoader for DefinitionLoader {
     }
 }
 
-/// One tool, as the file has it.
+/// A tool as defined in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Definition {
@@ -106,18 +106,18 @@ impl Definition {
     }
 }
 
-/// What a call of a tool runs.
+/// What a call to a tool runs.
 #[derive(Debug)]
 struct ToolScript {
     path: ResourcePath,
     arguments: Vec<Argument>,
 }
 
-/// One argument of a script.
+/// A script's argument.
 #[derive(Debug)]
 enum Argument {
     Fixed(String),
-    /// The value of an argument of the call, or else its default.
+    /// The value of one of the call's arguments, or its default.
     Field {
         name: String,
         default: Option<Value>,
@@ -125,8 +125,8 @@ enum Argument {
 }
 
 impl Argument {
-    /// Reads a word, where `{name}` stands for a value. Such a value is always there, so that an option never loses its
-    /// word: it is required, or it has a default.
+    /// Parses a word in which `{name}` stands for a value. The value is always present, so that an option never loses
+    /// its word: it is required or has a default.
     fn new(text: String, parameters: &Value) -> Result<Self, String> {
         let name = text
             .strip_prefix('{')
@@ -199,7 +199,7 @@ impl Toolset for DefinedToolset {
     }
 }
 
-/// Returns what a script said: its standard output, or the fields of it if it is an object with `output`.
+/// Returns a script's output: its stdout, or the fields in it if it is an object with `output`.
 fn output(outcome: &Outcome) -> ToolOutput {
     let text = outcome.stdout_text();
     if outcome.is_success() {

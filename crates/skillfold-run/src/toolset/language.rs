@@ -1,4 +1,4 @@
-//! Tools that are written in Python, JavaScript or TypeScript.
+//! Tools written in Python, JavaScript or TypeScript.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const JAVASCRIPT: LanguageHost = LanguageHost {
     }),
 };
 
-/// Lets Node run TypeScript. Node before 22.6 ends at this option, and says so.
+/// Makes Node run TypeScript. Node before 22.6 rejects this option, and says so.
 const STRIP_TYPES: &str = "--experimental-strip-types";
 
 const TYPESCRIPT: LanguageHost = LanguageHost {
@@ -39,7 +39,7 @@ const TYPESCRIPT: LanguageHost = LanguageHost {
     ..JAVASCRIPT
 };
 
-/// The host of each extension.
+/// The language host for each extension.
 const HOSTS: [(&str, LanguageHost); 7] = [
     ("py", PYTHON),
     ("js", JAVASCRIPT),
@@ -50,7 +50,7 @@ const HOSTS: [(&str, LanguageHost); 7] = [
     ("cts", TYPESCRIPT),
 ];
 
-/// Loads modules: a host imports them and speaks for their tools as a server.
+/// Loads modules: a language host imports them and serves their tools.
 #[derive(Debug)]
 pub(super) struct LanguageLoader;
 

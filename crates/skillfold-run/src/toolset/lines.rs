@@ -1,4 +1,4 @@
-//! Reads the lines of a process that is not trusted, within limits.
+//! Reads lines from an untrusted process, within limits.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -11,25 +11,25 @@ use skillfold_core::text::last_bytes;
 
 use crate::process::locked;
 
-/// Maximum bytes of a line.
+/// Maximum length of a line in bytes.
 pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
 
-/// Bytes of standard error that are kept: the last ones.
+/// How many of the last bytes of stderr are kept.
 const MAX_TAIL: usize = 4096;
 
-/// Lines of standard error that an error shows.
+/// How many lines of stderr an error shows.
 const SHOWN_LINES: usize = 6;
 
-/// What comes from a process.
+/// Output of a process.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// A line, without its end.
+    /// A line, without its line ending.
     Text(Vec<u8>),
-    /// A line longer than the limit; nothing is read after it.
+    /// A line over the limit; nothing is read after it.
     TooLong,
 }
 
-/// Reads lines in a thread of its own. At most one waits, so a process that writes without end is stopped by its pipe.
+/// Reads lines in a separate thread. At most one is queued, so a process that writes endlessly blocks on its pipe.
 pub(super) fn read_lines(pipe: Box<dyn Read + Send>) -> io::Result<Receiver<Line>> {
     let (sender, receiver) = sync_channel(1);
     thread::Builder::new().spawn(move || forward_lines(pipe, &sender))?;
@@ -46,8 +46,8 @@ fn forward_lines(pipe: Box<dyn Read + Send>, sender: &SyncSender<Line>) {
             Ok(0) | Err(_) => return,
         }
         if line.len() > MAX_LINE {
-            // The second send waits until nobody receives: until then the pipe stays open, and the process does not end
-            // by a closed pipe, which would hide the fault.
+            // The second send blocks until the receiver is gone: until then the pipe stays open, so the process is not
+            // killed by a closed pipe, which would hide the fault.
             while sender.send(Line::TooLong).is_ok() {}
             return;
         }
@@ -58,7 +58,7 @@ fn forward_lines(pipe: Box<dyn Read + Send>, sender: &SyncSender<Line>) {
     }
 }
 
-/// The last words of a process on standard error.
+/// The last stderr output of a process.
 #[derive(Debug)]
 pub(super) struct LastWords {
     bytes: Arc<Mutex<VecDeque<u8>>>,
@@ -66,7 +66,7 @@ pub(super) struct LastWords {
 }
 
 impl LastWords {
-    /// Reads in a thread of its own, and keeps the end.
+    /// Reads in a separate thread, and keeps the end.
     pub(super) fn listen(mut pipe: Box<dyn Read + Send>) -> io::Result<Self> {
         let (sender, closed) = sync_channel(1);
         let bytes = Arc::new(Mutex::new(VecDeque::new()));
@@ -84,7 +84,7 @@ impl LastWords {
         Ok(Self { bytes, closed })
     }
 
-    /// Waits until standard error is closed, but not longer than this.
+    /// Waits until stderr is closed, at most for `time`.
     pub(super) fn wait(&self, time: Duration) {
         let _ = self.closed.recv_timeout(time);
     }
@@ -97,7 +97,7 @@ impl LastWords {
     }
 }
 
-/// Returns the last lines that say something, on one line.
+/// Returns the last non-blank lines, on one line.
 pub(super) fn last_lines(text: &str) -> String {
     let lines = last_bytes(text, MAX_TAIL).lines().map(str::trim);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Finds the file of a toolset, and the loader for it.
+//! Finds a toolset's file, and the loader for it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::tool::Toolset;
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 
-/// The loaders of this crate. The first that takes a file loads it.
+/// The built-in loaders. The first one that takes a file loads it.
 const LOADERS: &[&dyn ToolsetLoader] = &[
     &DefinitionLoader,
     &LanguageLoader,
@@ -21,13 +21,13 @@ const LOADERS: &[&dyn ToolsetLoader] = &[
     &ServerLoader,
 ];
 
-/// Loads a toolset of a skill. Its tools are checked, and the arguments of each call.
+/// Loads a skill's toolset. Checks its tools, and the arguments of each call.
 ///
 /// # Errors
 ///
-/// Fails with `invalid_toolset` if there is no such file, no loader takes it, or it breaks a rule: at most 256 tools, names
-/// of 1 to 128 visible characters without spaces, no name twice, descriptions of at most 4,096 bytes, schemas of objects with
-/// at most 64 KiB. Fails as a run does if its process cannot be started.
+/// Fails with `invalid_toolset` if there is no such file, no loader takes it, or it breaks a rule: at most 256 tools,
+/// names of 1 to 128 visible characters without spaces, unique names, descriptions of at most 4,096 bytes, object
+/// schemas of at most 64 KiB. Fails like a run if its process cannot be started.
 pub fn load_toolset(
     copy: &Arc<SkillCopy>,
     reference: &ToolsetRef,

@@ -1,13 +1,13 @@
-//! What the messages of the Model Context Protocol say, as far as tools are concerned.
+//! The tool-related messages of the Model Context Protocol.
 
 use serde_json::{Map, Value, json};
 
 use super::tool::{ToolOutput, ToolSpec};
 
-/// The versions of the protocol that this client speaks, the newest first. What it uses is the same in all of them.
+/// The protocol versions this client speaks, newest first. What it uses is the same in all of them.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Keys of `_meta` for what the protocol has no place for.
+/// `_meta` keys for fields that the protocol lacks.
 const TITLE: &str = "skillfold/title";
 const METADATA: &str = "skillfold/metadata";
 
@@ -16,7 +16,7 @@ pub(super) fn initialize() -> Value {
     json!({ "protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": client })
 }
 
-/// Returns why a server cannot be spoken to, if so.
+/// Returns why the client cannot talk to a server, if so.
 pub(super) fn unknown_version(result: &Value) -> Option<String> {
     let version = result.get("protocolVersion").and_then(Value::as_str);
     let version = version.unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn unknown_version(result: &Value) -> Option<String> {
     })
 }
 
-/// Reads a page of tools, and returns the cursor of the next one.
+/// Reads a page of tools, and returns the next page's cursor.
 pub(super) fn read_tools(
     mut result: Value,
     tools: &mut Vec<ToolSpec>,
@@ -49,7 +49,7 @@ pub(super) fn read_tools(
     Ok(next.map(str::to_owned))
 }
 
-/// Reads the result of a call.
+/// Reads a call's result.
 pub(super) fn read_output(mut result: Value) -> ToolOutput {
     let parts = result.get("content").and_then(Value::as_array);
     let parts: Vec<String> = parts.into_iter().flatten().map(content_text).collect();
@@ -78,7 +78,7 @@ pub(super) fn read_output(mut result: Value) -> ToolOutput {
     }
 }
 
-/// Returns the text of a part of the content; what is not text is named.
+/// Returns the text of a content part; other kinds are named.
 fn content_text(part: &Value) -> String {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let kind = text(part.get("type")).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Toolsets: tools that a skill brings along, called in the sandbox.
+//! Toolsets: tools that come with a skill, called in the sandbox.
 //!
-//! A skill names them in its frontmatter as `toolsets: ["toolsets/index:HelloToolset"]`, a [`ToolsetRef`]. [`load_toolset`]
-//! finds the file in the [`SkillCopy`](crate::SkillCopy) and picks a loader by it:
+//! A skill lists them in its frontmatter as `toolsets: ["toolsets/index:HelloToolset"]`, a [`ToolsetRef`].
+//! [`load_toolset`] finds the file in the [`SkillCopy`](crate::SkillCopy) and picks a loader for it:
 //!
 //! | file | name | what it is |
 //! |---|---|---|
-//! | `.json` | a key of the file, `tools` if none is given | definitions of tools, each run by a script of the skill |
-//! | any script or program | `mcp` | a server that speaks MCP over its standard input and output |
-//! | a script or program without an extension of this table | any | the same |
-//! | `.py`, `.js`, `.mjs`, `.cjs`, `.ts`, `.mts`, `.cts` | an export of the module, its default if none is given | tools written in that language |
+//! | `.json` | a key in the file, `tools` by default | tool definitions, each run by one of the skill's scripts |
+//! | any script or program | `mcp` | an MCP server over stdin and stdout |
+//! | a script or program without an extension in this table | any | the same |
+//! | `.py`, `.js`, `.mjs`, `.cjs`, `.ts`, `.mts`, `.cts` | a module export, or its default | tools in that language |
 //! | `.wasm` | `tools`, or none | a WebAssembly component, with the feature `wasm` |
 //!
 //! A host adds loaders for other files with [`ToolsetOptions::with_loader`].
@@ -32,10 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Python and JavaScript modules, and servers, run as one process for each loaded toolset. It is started by loading,
-//! since only it can list its tools, and ended by dropping the toolset. When it crashes or does not answer in time, the
-//! call fails and says so, and the next call starts it anew. A WebAssembly component is the same without a process: it runs
-//! in that of the host, with limits of time and memory, and can reach nothing.
+//! Python and JavaScript modules, and servers, run as one process per loaded toolset. Loading starts it, since only it
+//! can list its tools, and dropping the toolset kills it. If it crashes or does not respond in time, the call fails and
+//! says so, and the next call restarts it. A WebAssembly component works the same without a process: it runs inside the
+//! host's, with time and memory limits, and has no access to anything.
 
 mod tool;
 

@@ -1,4 +1,4 @@
-//! The names of tools for models.
+//! Tool names for models.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use skillfold_core::load::Digest;
 
 use crate::error::{RunError, RunErrorKind};
 
-/// Maximum characters of a name, as the interfaces of models have it.
+/// Maximum length of a name in characters, as in model APIs.
 const MAX_NAME: usize = 64;
 
-/// Characters of the digest that stands at the end of a name that was cut.
+/// Number of digest characters at the end of a truncated name.
 const DIGEST: usize = 8;
 
-/// Stands between skill and tool.
+/// Separates skill and tool.
 const SEPARATOR: &str = "__";
 
-/// Returns the name of a tool for models: `skill__tool`, of letters, digits, `_` and `-`. Other characters become `_`. A name
-/// longer than 64 characters is cut and ends with a part of its digest, so that it stays unique and stable.
+/// Returns a tool's name for models: `skill__tool`, of letters, digits, `_` and `-`. Other characters become `_`. A
+/// name over 64 characters is truncated and ends with part of its digest, so that it stays unique and stable.
 ///
 /// ```
 /// use skillfold_run::toolset::qualified_name;
@@ -56,11 +56,11 @@ pub fn qualified_name(skill_id: &str, tool: &str) -> Result<String, RunError> {
 pub struct Collision {
     /// The name.
     pub name: String,
-    /// The skill and the name of each tool, in the order given.
+    /// The skill and name of each tool, in the order given.
     pub tools: Vec<(String, String)>,
 }
 
-/// Returns which tools, each given as skill and tool, have the same [`qualified_name`]. A host offers none of them.
+/// Returns the tools, each given as skill and tool, that share a [`qualified_name`]. A host offers none of them.
 ///
 /// ```
 /// use skillfold_run::toolset::collisions;

@@ -1,4 +1,4 @@
-//! What a toolset is loaded with.
+//! Options for loading a toolset.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::copy::SkillCopy;
 use crate::error::RunError;
 use crate::options::RunOptions;
 
-/// Loads toolsets of one kind. A host implements it for a kind of its own.
+/// Loads one kind of toolset. A host can implement its own.
 pub trait ToolsetLoader: fmt::Debug + Send + Sync {
-    /// Returns whether this loader is for a file, which is in the copy.
+    /// Returns whether this loader handles a file, which is in the copy.
     fn takes(&self, copy: &SkillCopy, file: &ResourcePath, reference: &ToolsetRef) -> bool;
 
     /// Loads the toolset.
@@ -26,7 +26,7 @@ pub trait ToolsetLoader: fmt::Debug + Send + Sync {
     ) -> Result<Box<dyn Toolset>, RunError>;
 }
 
-/// What toolsets are loaded with: options of their runs, and the loaders of the host.
+/// Options for loading toolsets: run options, and the host's loaders.
 #[derive(Clone, Debug, Default)]
 pub struct ToolsetOptions {
     run: RunOptions,
@@ -34,21 +34,21 @@ pub struct ToolsetOptions {
 }
 
 impl ToolsetOptions {
-    /// Sets limits, permissions and the like.
+    /// Sets limits, permissions and other run options.
     #[must_use]
     pub fn with_run(mut self, run: RunOptions) -> Self {
         self.run = run;
         self
     }
 
-    /// Adds a loader of the host. Those of the host are asked first, in the order they were added.
+    /// Adds a host's loader. Host loaders are asked first, in the order they were added.
     #[must_use]
     pub fn with_loader(mut self, loader: Arc<dyn ToolsetLoader>) -> Self {
         self.loaders.push(loader);
         self
     }
 
-    /// Returns limits, permissions and the like.
+    /// Returns limits, permissions and other run options.
     pub fn run(&self) -> &RunOptions {
         &self.run
     }

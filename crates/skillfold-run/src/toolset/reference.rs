@@ -1,4 +1,4 @@
-//! How a skill names a toolset: `path:Name`.
+//! How a skill refers to a toolset: `path:Name`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use skillfold_core::name::ResourcePath;
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 
-/// Extensions that may be left out, in the order they are tried. JavaScript is before TypeScript: where a skill has both,
-/// the first was made from the second, and every Node runs it.
+/// Extensions that may be omitted, in the order they are tried. JavaScript comes before TypeScript: if a skill has
+/// both, the first was compiled from the second, and every Node runs it.
 const EXTENSIONS: [&str; 9] = ["mjs", "js", "cjs", "mts", "ts", "cts", "py", "json", "wasm"];
 
-/// Maximum characters of the name of an export.
+/// Maximum length of an export's name in characters.
 const MAX_NAME: usize = 64;
 
-/// A toolset as the frontmatter names it: a path inside the skill, and the name of what the file exports.
+/// A toolset reference in the frontmatter: a path inside the skill, and the name of one of the file's exports.
 ///
 /// ```
 /// use skillfold_run::toolset::ToolsetRef;
@@ -33,18 +33,19 @@ pub struct ToolsetRef {
 }
 
 impl ToolsetRef {
-    /// Returns the path as it is written, often without an extension.
+    /// Returns the path as written, often without an extension.
     pub fn path(&self) -> &ResourcePath {
         &self.path
     }
 
-    /// Returns the name of the export, or `None` for the default of the file.
+    /// Returns the export's name, or `None` for the file's default.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Finds the file in a skill: the path itself, else with an extension, else `index` with an extension in the folder of
-    /// that name. The extensions are tried in the order `mjs`, `js`, `cjs`, `mts`, `ts`, `cts`, `py`, `json`, `wasm`.
+    /// Finds the file in a skill: the path itself, else with an extension, else `index` with an extension in the folder
+    /// with that name. The extensions are tried in the order `mjs`, `js`, `cjs`, `mts`, `ts`, `cts`, `py`, `json`,
+    /// `wasm`.
     ///
     /// # Errors
     ///
@@ -73,7 +74,7 @@ impl ToolsetRef {
 impl FromStr for ToolsetRef {
     type Err = RunError;
 
-    /// Reads `path:Name` or `path`. The name is what follows the last colon.
+    /// Parses `path:Name` or `path`. The name is what follows the last colon.
     fn from_str(text: &str) -> Result<Self, RunError> {
         let invalid = |rule: &str| {
             let message = format!("Not a toolset: `{text}`. {rule}");
@@ -109,7 +110,7 @@ impl fmt::Display for ToolsetRef {
     }
 }
 
-/// Returns the extension of a file, as it is written: paths of a skill differ by case.
+/// Returns a file's extension as written: a skill's paths are case-sensitive.
 pub(super) fn extension(file: &ResourcePath) -> Option<&str> {
     let (_, name) = file
         .as_str()

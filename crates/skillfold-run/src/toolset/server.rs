@@ -1,4 +1,4 @@
-//! Tools of a process that speaks the Model Context Protocol over its standard input and output.
+//! Tools of a process that speaks the Model Context Protocol over stdin and stdout.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::scripts::script;
 
-/// Maximum pages of a list of tools.
+/// Maximum number of pages in a list of tools.
 const MAX_PAGES: usize = 100;
 
-/// The name that says that a file is a server, whatever its extension.
+/// The name that marks a file as a server, whatever its extension.
 pub(super) const SERVER: &str = "mcp";
 
 /// Loads scripts and programs that are servers.
@@ -51,7 +51,7 @@ impl ToolsetLoader for ServerLoader {
     }
 }
 
-/// How a server is started.
+/// How to start a server.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) copy: Arc<SkillCopy>,
@@ -84,7 +84,7 @@ impl Server {
         for _ in 0..MAX_PAGES {
             let page = ask(&mut connection, "tools/list", &params)?;
             let next = message::read_tools(page, &mut tools).map_err(|why| self.invalid(&why))?;
-            // Before the next page, so that the list cannot grow without end.
+            // Before the next page, so that the list cannot grow without bound.
             check_tools(&tools, &self.file)?;
             match next {
                 Some(cursor) => params = json!({ "cursor": cursor }),
@@ -128,7 +128,7 @@ impl ServerToolset {
             return Ok(self.connection.insert(connection));
         }
         let (connection, tools) = self.server.start()?;
-        // What was shown to a person or a model is what is called.
+        // The tools shown to the user or a model must be the tools that are called.
         if tools != self.tools {
             let message = format!(
                 "Toolset `{}` lists different tools than before",
@@ -154,7 +154,7 @@ impl Toolset for ServerToolset {
             Ok(Ok(result)) => Ok(message::read_output(result)),
             Ok(Err(refused)) => Ok(ToolOutput::new(refused.message).failed()),
             Err(error) => {
-                // Nothing was sent, so the process is as it was.
+                // Nothing was sent, so the process is unaffected.
                 if error.kind() != RunErrorKind::InputTooLarge {
                     self.connection = None;
                 }

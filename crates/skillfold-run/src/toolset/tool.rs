@@ -1,4 +1,4 @@
-//! Tools as every loader gives them.
+//! Tools as returned by every loader.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::RunError;
 
-/// What a toolset says about one of its tools.
+/// A tool's definition.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -19,7 +19,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// Creates a description of a tool. [`load_toolset`](crate::toolset::load_toolset) checks it.
+    /// Creates a tool definition. [`load_toolset`](crate::toolset::load_toolset) checks it.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -32,19 +32,19 @@ impl ToolSpec {
         }
     }
 
-    /// Returns the schema of a tool without arguments.
+    /// Returns the schema for a tool without arguments.
     pub(crate) fn empty_schema() -> Value {
         serde_json::json!({ "type": "object", "properties": {} })
     }
 }
 
-/// What a call of a tool gave.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// A line for people, empty if the tool gives none.
+    /// A line for users; empty if the tool provides none.
     pub title: String,
-    /// What the tool adds for programs, an empty object if nothing.
+    /// Extra data for programs; an empty object if there is none.
     pub metadata: Value,
     /// The text for the model.
     pub output: String,
@@ -53,7 +53,7 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
-    /// Creates the output of a call that succeeded, without title and metadata.
+    /// Creates the output of a successful call, without title and metadata.
     pub fn new(output: impl Into<String>) -> Self {
         Self {
             title: String::new(),
@@ -63,14 +63,14 @@ impl ToolOutput {
         }
     }
 
-    /// Sets the line for people.
+    /// Sets the line for users.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Sets what programs get.
+    /// Sets the data for programs.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Value) -> Self {
         self.metadata = metadata;
@@ -85,14 +85,14 @@ impl ToolOutput {
     }
 }
 
-/// The tools of a loaded toolset.
+/// A loaded toolset's tools.
 pub trait Toolset: fmt::Debug + Send {
-    /// Returns the tools. They stay the same as long as the toolset is loaded.
+    /// Returns the tools. They stay the same while the toolset is loaded.
     fn tools(&self) -> &[ToolSpec];
 
-    /// Calls a tool and waits for its answer.
+    /// Calls a tool and waits for its result.
     ///
-    /// A tool that fails is an answer with [`ToolOutput::is_error`]. An error means that there is no answer: no such tool,
-    /// arguments that do not fit, a process that ended or did not answer in time.
+    /// A failing tool is a result with [`ToolOutput::is_error`]. An error means there is no result: no such tool,
+    /// invalid arguments, a process that exited or did not respond in time.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, RunError>;
 }

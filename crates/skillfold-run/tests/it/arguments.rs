@@ -1,11 +1,11 @@
-//! Arguments, names of files and input reach a script byte by byte: there is no shell on the way.
+//! Arguments, file names and input reach a script byte for byte: no shell is involved.
 
 use proptest::prelude::*;
 use skillfold_run::{Permissions, Run, RunError, RunLimits, RunOptions, SkillCopy};
 
 use crate::skill::{path, skill};
 
-/// Prints each argument and the name of the script in hexadecimal digits.
+/// Prints each argument and the script's name in hex.
 const ECHO: &str = "import sys\nprint(' '.join(word.encode('utf-8', 'surrogateescape').hex() or '-' for word in sys.argv))\n";
 
 fn hex(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! A copy holds what was looked at.
+//! A copy holds what was reviewed.
 
 use std::{fs, slice};
 

@@ -1,4 +1,4 @@
-//! What was granted, and what nobody grants.
+//! What can be granted, and what cannot.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::skill::{path, skill};
 
-/// A folder in which the sandbox of root can write too.
+/// A folder that root's sandbox can also write to.
 fn open_folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();
@@ -59,7 +59,7 @@ fn granted_path_that_resolves_elsewhere_is_refused() {
     assert_eq!(error.code(), "not_permitted");
     let text = error.to_string().replace(&*root.to_string_lossy(), "ROOT");
     insta::assert_snapshot!(text, @"Granted path now points elsewhere: `ROOT/site/page` is `ROOT/other/page`");
-    // A link that was there when the path was granted.
+    // A link that existed when the path was granted.
     let permissions = permissions().with_real_path(&home, root.join("other/page"));
     assert_eq!(said(list, &[&home], permissions).unwrap(), "key\n");
 }
@@ -167,6 +167,6 @@ fn shebang_interpreter_in_home_exposes_only_itself() {
     assert_eq!(seen(".local", "bash"), "nothing");
     assert_eq!(seen("", "other"), "nothing");
     assert_eq!(seen("apps/other", "other"), "nothing");
-    // A language that is installed in a folder of its own needs its libraries.
+    // A language installed in its own folder needs its libraries.
     assert_eq!(seen("versions/5.2", "bash"), "seen");
 }

@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What every secret contains. No output of a sandbox may.
+/// The content of every secret. No sandbox output may contain it.
 pub(crate) const CANARY: &str = "CANARY-7c1f";
 
-/// Where people and Skillfold keep what a script must not see.
+/// Where users and Skillfold keep what a script must not see.
 const FILES: [&str; 20] = [
     "home/.ssh/id_ed25519",
     "home/.ssh/config",
@@ -80,7 +80,7 @@ impl Host {
         self.folder.path()
     }
 
-    /// Returns what probes need to know.
+    /// Describes the host to the probes.
     pub(crate) fn describe(&self, scratch: &str, control: bool) -> Value {
         let all: Vec<PathBuf> = FILES.iter().map(|file| self.path().join(file)).collect();
         let mut folders: Vec<&Path> = all.iter().filter_map(|path| path.parent()).collect();
@@ -96,7 +96,7 @@ impl Host {
         value
     }
 
-    /// Returns a command that starts a program with canaries in its environment and in open descriptors.
+    /// Returns a command that starts a program with canaries in its environment and open descriptors.
     pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let secret = self.path().join(FILES[0]);
         let script = "secret=$1; folder=$2; shift 2; \
@@ -124,13 +124,13 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It removes its shared memory and ends.
+        // It removes its shared memory and exits.
         drop(self.stdin.take());
         let _ = self.victim.wait();
     }
 }
 
-/// Lets every user read and write: the sandbox must hold without the permissions of files.
+/// Lets every user read and write: the sandbox must hold without file permissions.
 fn open_up(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Scripts that do not want to end, or take everything with them.
+//! Scripts that refuse to exit, or try to take everything down with them.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -10,17 +10,17 @@ use skillfold_run::{Run, RunLimits, RunOptions};
 
 use crate::skill::{path, skill};
 
-/// Runs in a usual test; `BOX_RUNS` sets another number.
+/// Number of runs in a normal test; `BOX_RUNS` overrides it.
 const RUNS: u64 = 60;
 
-/// Processes that the whole test may have, the sandboxes included.
+/// Maximum number of processes in the entire test, including the sandboxes.
 const PROCESSES: &str = "300";
 
 const WALL_TIME: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(2);
 const MAX_GROWTH: u64 = 16 * 1024 * 1024;
 
-/// Names of the scripts, and what they do.
+/// The scripts by name.
 const SCRIPTS: [(&str, &str); 16] = [
     (
         "fork bomb.py",
@@ -135,7 +135,7 @@ fn child_that_runs_hostile_scripts() {
     fs::write(input["result"].as_str().unwrap(), report.to_string()).unwrap();
 }
 
-/// Runs one script, and returns its name and the time it took.
+/// Runs one script, and returns its name and duration.
 fn run_one(number: u64, ends: &mut serde_json::Map<String, Value>) -> (&'static str, Duration) {
     let index = usize::try_from(number).unwrap() % SCRIPTS.len();
     let (name, text) = SCRIPTS[index];
@@ -160,7 +160,7 @@ fn run_one(number: u64, ends: &mut serde_json::Map<String, Value>) -> (&'static 
     (name, took)
 }
 
-/// Counts the processes of this pid namespace, those that ended and were not waited for included.
+/// Counts the processes in this PID namespace, including zombies.
 fn processes() -> usize {
     let is_process = |entry: &fs::DirEntry| {
         entry

@@ -1,4 +1,4 @@
-//! What the sandbox promises, tried from the inside.
+//! What the sandbox guarantees, tested from the inside.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,

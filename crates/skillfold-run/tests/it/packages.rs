@@ -1,4 +1,4 @@
-//! The packages of scripts: what is understood, what is installed, and what a run gets of it.
+//! Script packages: what is understood, what is installed, and what a run gets.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::skill::{path, skill};
 
-/// Returns what all files of a skill ask for.
+/// Returns the dependencies of all of a skill's files.
 fn named(copy: &SkillCopy) -> Result<Vec<Dependencies>, RunError> {
     dependencies(copy, copy.paths())
 }
@@ -120,7 +120,7 @@ fn missing_packages_are_reported_and_no_run_starts() {
     insta::assert_snapshot!(run.run().unwrap_err(), @"Packages of `a.py` are gone from /nowhere");
 }
 
-/// Installs packages as the command does. `PACKAGES_FOLDER` is the folder of `uv`.
+/// Installs packages as the command does. `PACKAGES_FOLDER` is the folder containing `uv`.
 fn prepare(copy: &SkillCopy, wanted: &Dependencies) -> Result<(Prepared, TempDir), RunError> {
     let folder = tempfile::tempdir().unwrap();
     let everyone = std::fs::Permissions::from_mode(0o777);
@@ -195,7 +195,7 @@ fn python_packages_without_a_wheel_or_for_another_python_are_refused() {
         let wanted = named(&copy).unwrap().remove(0);
         prepare(&copy, &wanted).unwrap_err()
     };
-    // It has a source distribution alone.
+    // It only has a source distribution.
     let error = refused("# /// script\n# dependencies = [\"docopt==0.6.2\"]\n# ///\n");
     assert_eq!(error.code(), "packages_not_installed");
     assert!(error.to_string().contains("docopt"), "{error}");

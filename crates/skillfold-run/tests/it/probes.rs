@@ -1,4 +1,4 @@
-//! Hundreds of attempts to leave the sandbox, as root and as an ordinary user, and the same without the sandbox.
+//! Hundreds of attempts to escape the sandbox, as root and as an ordinary user, and the same without the sandbox.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,10 @@ use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits, RunOptions};
 use crate::host::{CANARY, Host};
 use crate::skill::{path, skill};
 
-/// Every user may run it, wherever the tests were built.
+/// Every user can run it, wherever the tests were built.
 const RUNNER: &str = "runner";
 
-/// Fewer probes would leave classes of attacks out.
+/// Fewer probes would leave out classes of attacks.
 const PROBES: usize = 400;
 
 type Results = BTreeMap<String, Option<String>>;
@@ -24,7 +24,7 @@ type Results = BTreeMap<String, Option<String>>;
 #[test]
 fn no_probe_escapes_the_sandbox_as_root_or_user() {
     for (user, prefix) in users() {
-        // Each has a host of its own, since probes that succeed remove its files.
+        // Each has its own host, since successful probes remove its files.
         let control = run_without_box(&Host::new(), &prefix);
         let successes = control.values().flatten().count();
         let (results, output) = run_in_box(&Host::new(), &prefix, "whole");
@@ -36,7 +36,7 @@ fn no_probe_escapes_the_sandbox_as_root_or_user() {
             results.len()
         );
         assert!(!output.contains(CANARY), "as {user}: a canary was seen");
-        // The probes bite: most of those that can be tried without harm succeed outside.
+        // The probes are effective: most of those that are harmless to try succeed outside.
         println!(
             "{user}: {} probes in the sandbox, 0 succeed; without it {successes} of {} succeed",
             results.len(),
@@ -49,8 +49,8 @@ fn no_probe_escapes_the_sandbox_as_root_or_user() {
     }
 }
 
-/// What a run without namespaces can do, by the start of a probe's name: Landlock does not hide that files exist, nor does it
-/// protect their mode and times; processes and shared memory are those of the host; links of `/etc` lead to `/usr`.
+/// What a run without namespaces can do, by probe name prefix: Landlock does not hide that files exist, nor protect
+/// their mode and times; processes and shared memory are the host's; links in `/etc` lead to `/usr`.
 const WITHOUT_NAMESPACES: &[&str] = &[
     "stat:",
     "access:",
@@ -70,7 +70,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
 
 #[test]
 fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
-    // An ordinary user in a user namespace whose own namespaces are switched off.
+    // An ordinary user in a user namespace that cannot create namespaces.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     let (_, mut user) = users().pop().unwrap();
     user.extend([
@@ -150,7 +150,7 @@ fn sandbox_ends_with_its_host() {
     assert_eq!(size(), then, "the script goes on");
 }
 
-/// Returns the users to try, each with a command that becomes that user.
+/// Returns the users to test, each with a command that becomes that user.
 fn users() -> Vec<(&'static str, Vec<&'static str>)> {
     let id = Command::new("id").arg("-u").output().unwrap().stdout;
     if id.trim_ascii() == b"0" {
@@ -191,10 +191,10 @@ fn runner(host: &Host, user: &[&str], name: &str) -> Command {
     command
 }
 
-/// Runs the probes in the sandbox. Returns what they got, if they ran, and the whole outcome.
+/// Runs the probes in the sandbox. Returns their results, if they ran, and the full outcome.
 fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Value) {
     let result = host.path().join("result");
-    // Without namespaces the files of the real host are there too, so only harmless probes are tried.
+    // Without namespaces the real host's files are visible too, so only harmless probes run.
     let harmless = mode == "without namespaces";
     let input = json!({"host": host.describe("/tmp", harmless), "result": result, "mode": mode});
     let printed = feed(runner(host, user, RUNNER), &input.to_string());
@@ -204,7 +204,7 @@ fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Val
     (serde_json::from_str(stdout).ok(), outcome)
 }
 
-/// The control: the same probes, in a mount namespace so that nothing they mount stays.
+/// The control: the same probes, in a mount namespace so that none of their mounts stay.
 fn run_without_box(host: &Host, user: &[&str]) -> Results {
     let script = host.path().join("probes.py");
     fs::write(&script, include_str!("probes.py")).unwrap();
@@ -220,7 +220,7 @@ fn run_without_box(host: &Host, user: &[&str]) -> Results {
     serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"))
 }
 
-/// Runs a command with this input and returns what it prints.
+/// Runs a command with this input and returns its output.
 fn feed(mut command: Command, input: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();

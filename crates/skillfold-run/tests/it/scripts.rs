@@ -232,7 +232,7 @@ fn granted_paths_and_variables_are_available() {
     );
 }
 
-/// Two folders that every user may write to: a run of root is another user.
+/// Two folders that every user may write to: root's runs have another user.
 struct OpenFolders {
     read: PathBuf,
     write: PathBuf,

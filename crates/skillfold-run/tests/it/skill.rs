@@ -17,7 +17,7 @@ pub(crate) fn path(path: &str) -> ResourcePath {
     path.parse().unwrap()
 }
 
-/// Runs one script with nothing but itself.
+/// Runs a skill that contains only this script.
 pub(crate) fn run(name: &str, text: &str, change: impl FnOnce(Run<'_>) -> Run<'_>) -> Outcome {
     let (copy, path) = (skill(&[(name, text)]), path(name));
     change(Run::new(&copy, &path)).run().unwrap()

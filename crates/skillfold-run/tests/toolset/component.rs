@@ -1,4 +1,4 @@
-//! WebAssembly components for tests, written as text.
+//! WebAssembly components for tests, in text format.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use skillfold_run::{RunError, SkillCopy};
 
 use crate::skill::{show_call, show_error};
 
-/// A component with the tool `run`. Each part is text of a core module, and can be replaced by hostile text.
+/// A component with the tool `run`. Each part is core module text, and can be replaced with hostile text.
 pub(crate) struct Parts<'a> {
-    /// Imports beside that of the log.
+    /// Imports besides the log.
     pub(crate) imports: &'a str,
-    /// The pages of the memory.
+    /// The size of the memory in pages.
     pub(crate) memory: &'a str,
-    /// Answers the host that asks for room.
+    /// Handles the host's allocation requests.
     pub(crate) realloc: &'a str,
-    /// Functions, globals and data beside the list.
+    /// Functions, globals and data besides the list.
     pub(crate) items: &'a str,
     /// Returns the address of the list of tools.
     pub(crate) list: &'a str,
-    /// Returns the address of the answer. The arguments are at local 2, their length is local 3.
+    /// Returns the address of the result. The arguments are at local 2, their length is local 3.
     pub(crate) call: &'a str,
-    /// The result of `list`.
+    /// The result type of `list`.
     pub(crate) listed: &'a str,
-    /// The interface that is exported.
+    /// The exported interface.
     pub(crate) exported: &'a str,
 }
 
-/// Answers with the arguments.
+/// Returns the arguments.
 pub(crate) const ECHO: &str = "(i32.store (i32.const 532) (local.get 2))
     (i32.store (i32.const 536) (local.get 3))
     (i32.const 512)";

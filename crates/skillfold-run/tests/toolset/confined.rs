@@ -1,4 +1,4 @@
-//! Toolsets are in the sandbox.
+//! Toolsets run in the sandbox.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use skillfold_run::{Accept, Layer, LayerState, Permissions, RunOptions};
 
 use crate::skill::{load_with, skill};
 
-/// Tries what a toolset may not do, and returns what worked.
+/// Tries what a toolset may not do, and returns what succeeded.
 const PYTHON: &str = "
 import os, socket
 def attempt(args, ctx):
@@ -51,7 +51,7 @@ async function attempt(args, ctx) {
 export default [{ name: 'attempt', execute: attempt }];
 ";
 
-/// Returns what a toolset could do, given these permissions.
+/// Returns what a toolset could do with these permissions.
 fn attempt(file: &str, text: &str, permissions: impl Fn(&str) -> Permissions) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -119,7 +119,7 @@ fn toolset_ends_when_dropped() {
 
 #[test]
 fn toolset_works_without_namespaces_if_accepted() {
-    // An ordinary user in a user namespace whose own namespaces are switched off.
+    // An ordinary user in a user namespace that cannot create namespaces.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     // Where that user can read it.
     let folder = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn child_that_calls_without_namespaces() {
     }
 }
 
-/// Returns how many processes have this word on their command line.
+/// Returns the number of processes with this word on their command line.
 fn processes_with(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap();
     let has_word = |entry: fs::DirEntry| {

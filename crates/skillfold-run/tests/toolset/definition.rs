@@ -1,4 +1,4 @@
-//! Tools that a JSON file defines.
+//! Tools defined in a JSON file.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The examples of the page for authors.
+//! The examples on the page for authors.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::skill::{load, refusal, show_call};
 
 const PAGE: &str = include_str!("../../../../docs/toolsets.md");
 
-/// Returns the files of the page: a line with a path, an empty line, and a block of code.
+/// Returns the page's files: a line with a path, an empty line, and a code block.
 fn files() -> Vec<(&'static str, &'static str)> {
     let blocks = PAGE.split("`\n\n```").collect::<Vec<_>>();
     let file = |pair: &[&'static str]| {

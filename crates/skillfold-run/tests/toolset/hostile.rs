@@ -1,4 +1,4 @@
-//! Toolsets that do not keep to the rules.
+//! Toolsets that break the rules.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use skillfold_run::{Cancel, RunOptions};
 
 use crate::skill::{load, load_with, refusal, show_call, show_error, within};
 
-/// A server whose answers are the lines of `on_list` and `on_call`.
+/// A server that answers with the lines of `on_list` and `on_call`.
 fn server(on_list: &str, on_call: &str) -> String {
     let one = "[{'name': 'a', 'inputSchema': {'type': 'object'}}]";
     let on_list = on_list.replace("ONE", one);
@@ -34,7 +34,7 @@ fn listed(on_list: &str) -> String {
     refusal(&[("server", &server(on_list, "pass"))], "server")
 }
 
-/// Calls the tool `a` twice, with a second for each call.
+/// Calls the tool `a` twice, with one second per call.
 fn called_twice(on_call: &str) -> String {
     let text = server(ONE, on_call);
     let mut toolset = load_with(
@@ -157,7 +157,7 @@ fn toolset_that_does_not_read_does_not_block_a_call() {
 #[test]
 #[expect(unsafe_code, reason = "the standard library has no call for it")]
 fn toolset_that_closes_stdin_does_not_end_the_host() {
-    // SAFETY: no other thread of this process handles the signal.
+    // SAFETY: no other thread in this process handles the signal.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     insta::assert_snapshot!(called_twice("os.close(0); text(id, 'closed'); time.sleep(60)"), @r#"
     ok: "closed", title "", metadata {}
@@ -191,7 +191,7 @@ fn python_or_javascript_crash_is_reported_and_the_next_call_restarts_it() {
 
 #[test]
 fn toolset_that_changes_its_tools_is_not_called() {
-    // The scratch folder is new for each process, so the clock tells the processes apart.
+    // The scratch folder is new for each process, so the clock distinguishes the processes.
     let text = server(
         "send(id, {'tools': [{'name': 'a', 'description': str(time.monotonic_ns()), 'inputSchema': {}}]})",
         "os._exit(1)",

@@ -1,4 +1,4 @@
-//! Tools that are written in Python, JavaScript or TypeScript.
+//! Tools written in Python, JavaScript or TypeScript.
 
 use std::env;
 use std::path::PathBuf;
@@ -284,7 +284,7 @@ fn agent_tools_in_the_skill_take_precedence_over_ours() {
     }
 }
 
-/// The shape of a toolset in TypeScript, with types that are left out when it runs.
+/// A typical TypeScript toolset, with types that are stripped when it runs.
 const TYPESCRIPT: &str = r#"
 interface Args { input: string }
 const myTool = {
@@ -315,7 +315,7 @@ fn typescript_module_provides_tools_or_says_how_to_run_it() {
     }
 }
 
-/// Runs with the folder of a Node from 22.6, of Deno or of Bun in the variable `TYPESCRIPT_FOLDER`.
+/// Set `TYPESCRIPT_FOLDER` to the folder of Node 22.6 or newer, Deno or Bun.
 #[test]
 #[ignore = "needs programs that some systems do not have"]
 fn node_deno_and_bun_run_typescript_and_javascript() {

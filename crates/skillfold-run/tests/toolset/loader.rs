@@ -1,4 +1,4 @@
-//! Loaders that a host adds.
+//! Loaders added by a host.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use skillfold_run::{RunError, SkillCopy};
 
 use crate::skill::{load_with, show_call, show_error};
 
-/// Takes every file, and makes one tool of it with this name.
+/// Takes every file, and turns it into one tool with this name.
 #[derive(Debug)]
 struct OneTool(&'static str);
 

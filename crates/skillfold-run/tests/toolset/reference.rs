@@ -1,4 +1,4 @@
-//! How toolsets are named and found, and their tools named.
+//! How toolsets are referenced and found, and how their tools are named.
 
 use proptest::prelude::*;
 use skillfold_run::toolset::{ToolsetRef, collisions, qualified_name};

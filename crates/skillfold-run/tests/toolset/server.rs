@@ -9,7 +9,7 @@ use skillfold_run::toolset::{ToolsetOptions, load_toolset};
 
 use crate::skill::{load, refusal, show_call, show_tools};
 
-/// A server with two pages of tools, that asks questions in between and says what was answered.
+/// A server with two pages of tools, which sends requests in between and reports the responses.
 pub(crate) const SERVER: &str = r#"#!/usr/bin/env python3
 import json, sys
 
@@ -74,7 +74,7 @@ fn executable_in_the_skill_starts_without_an_interpreter() {
     let copy = SkillCopy::new([("bin/server".parse().unwrap(), program)]).unwrap();
     let reference = "bin/server:mcp".parse().unwrap();
     let error = load_toolset(&Arc::new(copy), &reference, &ToolsetOptions::default());
-    // It sends the request back, which is answered, and that answer too.
+    // It echoes the request, which is answered, and then that answer too.
     insta::assert_snapshot!(error.unwrap_err(), @"Toolset `bin/server` cannot be loaded: Method not found");
 }
 

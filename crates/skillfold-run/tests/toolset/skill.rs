@@ -15,7 +15,7 @@ pub(crate) fn skill(files: &[(&str, &str)]) -> Arc<SkillCopy> {
     Arc::new(SkillCopy::new(files).unwrap())
 }
 
-/// Loads a toolset of a skill with these files.
+/// Loads a toolset from a skill with these files.
 pub(crate) fn load(files: &[(&str, &str)], reference: &str) -> Result<Box<dyn Toolset>, RunError> {
     load_with(files, reference, &ToolsetOptions::default())
 }
@@ -28,13 +28,13 @@ pub(crate) fn load_with(
     load_toolset(&skill(files), &reference.parse()?, options)
 }
 
-/// Returns options with this time for each call.
+/// Returns options with this time limit per call.
 pub(crate) fn within(time: Duration) -> ToolsetOptions {
     ToolsetOptions::default()
         .with_run(RunOptions::default().with_limits(RunLimits::default().with_wall_time(time)))
 }
 
-/// Returns the names, descriptions and schemas of a toolset's tools.
+/// Formats the names, descriptions and schemas of a toolset's tools.
 pub(crate) fn show_tools(toolset: &dyn Toolset) -> String {
     let line = |tool: &skillfold_run::toolset::ToolSpec| {
         format!(
@@ -50,7 +50,7 @@ pub(crate) fn show_tools(toolset: &dyn Toolset) -> String {
         .join("\n")
 }
 
-/// Returns what a call gave.
+/// Formats the result of a call.
 pub(crate) fn show_call(toolset: &mut dyn Toolset, tool: &str, arguments: &Value) -> String {
     match toolset.call(tool, arguments) {
         Ok(answer) => show_output(&answer),

@@ -1,4 +1,4 @@
-//! How long a call takes.
+//! Duration of a call.
 
 use std::time::{Duration, Instant};
 

@@ -68,7 +68,7 @@ fn name_in_a_reference_is_the_interface() {
     ");
 }
 
-/// Answers with the number of calls so far. Arguments of more than 9 bytes are a fault.
+/// Returns the number of calls so far. Arguments over 9 bytes are a fault.
 const COUNTER: Parts<'_> = Parts {
     items: r#"(global $calls (mut i32) (i32.const 48)) (data (i32.const 700) "at the end")"#,
     call: "(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
@@ -135,7 +135,7 @@ fn concurrent_toolsets_each_end_in_time() {
         thread::spawn(move || {
             let options = within(Duration::from_secs(60));
             let quick = within(Duration::from_millis(milliseconds));
-            // Loading is given all the time that a busy machine needs.
+            // Loading gets as much time as a busy machine needs.
             load_bytes(bytes.to_vec(), "t", &options).unwrap();
             let Ok(mut toolset) = load_bytes(bytes.to_vec(), "t", &quick) else {
                 return "timeout";

@@ -1,4 +1,4 @@
-//! WebAssembly components that do not keep to the rules. Each is an error of the call, and the host goes on.
+//! WebAssembly components that break the rules. Each causes an error of the call, and the host carries on.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn with_memory(bytes: u64) -> ToolsetOptions {
     options().with_run(RunOptions::default().with_limits(limits))
 }
 
-/// Returns why bytes are no toolset.
+/// Returns why bytes are not a toolset.
 fn refused(bytes: &[u8]) -> String {
     show_error(&load_bytes(bytes.to_vec(), "t", &options()).unwrap_err())
 }
@@ -111,7 +111,7 @@ fn initial_memory_is_limited() {
     toolset_failed: Toolset `t.wasm` needs more than 104857600 bytes of memory and was stopped
     hint: Give it less to do, or raise the memory limit
     ");
-    // Each has 40 MiB, all together more than 100.
+    // 40 MiB each, more than 100 together.
     let many = "(core module $more (memory 640))
         (core instance (instantiate $more)) (core instance (instantiate $more)) (core instance (instantiate $more))";
     let many = Parts {
@@ -136,7 +136,7 @@ fn initial_memory_is_limited() {
 
 #[test]
 fn grown_memory_is_limited() {
-    // Grows page by page until it may not, and says how it went.
+    // Grows page by page until refused, and reports the result.
     let grow = "(loop $more (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1))))";
     let goes_on = Parts {
         items: r#"(data (i32.const 700) "enough")"#,
@@ -175,13 +175,13 @@ fn traps_are_named() {
     insta::assert_snapshot!(fault("unreachable"), @"ended before it answered `call`: wasm `unreachable` instruction executed");
     insta::assert_snapshot!(fault("(i32.load (i32.const 65534))"), @"ended before it answered `call`: out of bounds memory access");
     insta::assert_snapshot!(fault("(i32.div_u (i32.const 1) (i32.const 0))"), @"ended before it answered `call`: integer divide by zero");
-    // The answer is not in the memory, not aligned, or not an answer.
+    // The result is out of bounds, misaligned, or not a result.
     insta::assert_snapshot!(fault("(i32.const -4)"), @"broke a rule of the interface: pointer out of bounds of memory");
     insta::assert_snapshot!(fault("(i32.const 513)"), @"broke a rule of the interface: return pointer not aligned");
     insta::assert_snapshot!(fault("(i32.store8 (i32.const 512) (i32.const 7)) (i32.const 512)"), @"broke a rule of the interface: invalid expected discriminant");
 }
 
-/// Returns what comes of an answer with this metadata.
+/// Returns the outcome of a result with this metadata.
 fn with_metadata(metadata: &str) -> String {
     let length = metadata.len();
     let escape = |text: String, byte: u8| text + &format!("\\{byte:02x}");
@@ -221,7 +221,7 @@ fn non_utf8_answer_is_an_error() {
 
 #[test]
 fn enormous_answer_is_rejected() {
-    // The whole memory as the text of the answer: zeros are text.
+    // The entire memory as the result's text: zeros are text.
     let whole = Parts {
         memory: "1600",
         call: "(i32.store (i32.const 532) (i32.const 65536)) (i32.store (i32.const 536) (i32.const 104000000)) (i32.const 512)",
@@ -233,7 +233,7 @@ fn enormous_answer_is_rejected() {
     toolset_failed: Toolset `t.wasm` gave more than 1048576 bytes at once
     hint: Return less in one answer
     ");
-    // Longer than the memory.
+    // Longer than memory.
     let beyond = Parts {
         call: "(i32.store (i32.const 532) (i32.const 0)) (i32.store (i32.const 536) (i32.const -1)) (i32.const 512)",
         ..Parts::default()
@@ -244,7 +244,7 @@ fn enormous_answer_is_rejected() {
     toolset_failed: Toolset `t.wasm` broke a rule of the interface: string pointer/length out of bounds of memory
     hint: Generate its bindings from toolset.wit
     ");
-    // A million tools, all of which are the same text of 100 MB.
+    // A million tools, all the same 100 MB string.
     let tools = Parts {
         memory: "1600",
         list: "(local $at i32)
@@ -435,7 +435,7 @@ fn function_that_would_exhaust_the_compiler_is_refused() {
     let of_size = |size: usize| {
         let body = "i32.eqz ".repeat(size);
         let function = format!("(func (param i32) (result i32) (local.get 0) {body})");
-        // In a module of a component within the component.
+        // In a module in a nested component.
         let nested = format!("(component (core module {function}))");
         Parts {
             imports: &nested,
@@ -471,7 +471,7 @@ fn slow_compilation_does_not_block_other_components() {
         let error = load_bytes(slow.clone(), "t", &hurried).unwrap_err();
         assert_eq!(error.code(), "timeout");
     }
-    // It still compiles: nobody can end that.
+    // It is still compiling, which nobody can stop.
     let small = Parts::default().bytes();
     let patient = in_time(Duration::from_secs(20));
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Which file is changed, and which is not.
+//! Which files are changed, and which are not.
 
 use skillfold::core::ErrorKind;
 use skillfold_setup::{ClientFile, SetupClient, SetupPlan};

@@ -1,4 +1,4 @@
-//! What is put into JSON, and that everything else stays.
+//! Changes to JSON; everything else stays.
 
 use skillfold_setup::SetupClient;
 
@@ -226,7 +226,7 @@ fn opencode_gets_a_local_server_in_either_format() {
       }
     }
     "#);
-    // A server that is called `servers` is a server.
+    // A server named `servers` is a server.
     insta::assert_snapshot!(check(SetupClient::OpenCode, "{\n  \"mcp\": {\n    \"servers\": { \"type\": \"local\", \"command\": [\"x\"] }\n  }\n}\n"), @r#"
     {
       "mcp": {

@@ -1,4 +1,4 @@
-//! The configuration of clients: what is put in, and that everything else stays.
+//! Clients' configurations: what is added; everything else stays.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,13 +53,13 @@ impl World {
         Environment::new(self.path(directory)).home(self.path("person"))
     }
 
-    /// Returns a text without the path of the temporary folder.
+    /// Returns text without the temporary folder's path.
     fn shown(&self, text: &str) -> String {
         text.replace(&*self.folder.path().to_string_lossy(), "")
     }
 }
 
-/// Returns the person's file of a client, as it is called where tests run.
+/// Returns a client's user file on the test system.
 fn file(client: SetupClient) -> &'static str {
     match client {
         SetupClient::ClaudeCode => "person/.claude.json",
@@ -102,8 +102,8 @@ fn undo(world: &World, client: SetupClient) -> SetupPlan {
     SetupPlan::undo(&world.environment("person/app"), client, ClientFile::User).unwrap()
 }
 
-/// Puts the entry into a text, checks that once more does nothing and that undoing gives the bytes back, and returns the
-/// text with the entry.
+/// Adds the entry to a text, checks that repeating it does nothing and that undoing it restores the bytes, and returns
+/// the text with the entry.
 fn check(client: SetupClient, text: &str) -> String {
     let world = world(client, text);
     let plan = add(&world, client);
@@ -130,7 +130,7 @@ fn check(client: SetupClient, text: &str) -> String {
     after
 }
 
-/// Checks that the entry is taken out too where nobody remembers how it came in, and that what is left reads as before.
+/// Checks that the entry is also removed without a record, and that the rest parses as before.
 fn without_memory(client: SetupClient, text: &str, after: &str) {
     let world = world(client, after);
     let plan = undo(&world, client);

@@ -1,4 +1,4 @@
-//! The configuration of a project.
+//! A project's configuration.
 
 use std::path::PathBuf;
 

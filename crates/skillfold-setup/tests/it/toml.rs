@@ -1,4 +1,4 @@
-//! What is put into TOML, and that everything else stays.
+//! Changes to TOML; everything else stays.
 
 use skillfold_setup::SetupClient;
 
@@ -42,7 +42,7 @@ theme = 'dark'
     command = "/opt/bin/skillfold"
     args = ["serve"]
     "#);
-    // A table on one line, and none at all, and no line end.
+    // An inline table, no table, and no final newline.
     insta::assert_snapshot!(check(SetupClient::Codex, "mcp_servers = { github = { command = \"npx\" } } # all of them\nmodel = \"x\"\n"), @r#"
     mcp_servers = { github = { command = "npx" } , skillfold = { command = "/opt/bin/skillfold", args = ["serve"] } } # all of them
     model = "x"
@@ -81,7 +81,7 @@ fn inline_table_keeps_the_files_line_endings() {
         // `check` also undoes it, and compares every byte.
         let added = check(SetupClient::Codex, &text);
         assert_eq!(added.matches('\r').count(), returns, "{added:?}");
-        // Without the record of what was added, too.
+        // Also without the record of what was added.
         let world = world(SetupClient::Codex, &added);
         undo(&world, SetupClient::Codex).write().unwrap();
         let left = read(&world, file(SetupClient::Codex)).unwrap();

@@ -1,4 +1,4 @@
-//! What `undo` takes out, and what it gives back.
+//! What `undo` removes, and what it restores.
 
 use skillfold_setup::{ClientFile, SetupChange, SetupClient, SetupPlan};
 

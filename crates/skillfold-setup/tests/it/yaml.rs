@@ -1,4 +1,4 @@
-//! What is put into YAML, and that everything else stays.
+//! Changes to YAML; everything else stays.
 
 use skillfold_setup::SetupClient;
 

@@ -1,4 +1,4 @@
-//! Applies a change to the files of a skill, in memory.
+//! Applies a change to a skill's files, in memory.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::change::parts::{
     Change, FileAction, FileChange, Hunk, HunkLine, MAX_FILE_BYTES, Mark, StatedRange, invalid,
 };
 
-/// What a change makes of one file.
+/// How a change edits one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileEdit {
@@ -29,21 +29,21 @@ impl FileEdit {
     }
 }
 
-/// What a change makes of a skill.
+/// The effect of a change on a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The files that change, in the order of the diff.
+    /// The changed files, in diff order.
     pub edits: Vec<FileEdit>,
-    /// Where the diff did not fit the files, and how it was read, each as a sentence. Those that could be seen without
-    /// the files are in [`Change::repairs`].
+    /// How the diff was adjusted to fit the files, one sentence each. Adjustments made without looking at the files are
+    /// in [`Change::repairs`].
     pub repairs: Vec<String>,
 }
 
 impl Change {
-    /// Applies the change to the files that `read` returns; `None` means that there is no such file.
+    /// Applies the change to the files returned by `read`; `None` means there is no such file.
     ///
-    /// All of the change is applied, or none. A change that leaves every file as it is, is an error.
+    /// Applies all of the change or nothing. A change that leaves every file as is is an error.
     pub fn apply(
         &self,
         mut read: impl FnMut(&str) -> Result<Option<Vec<u8>>, Error>,
@@ -165,20 +165,20 @@ impl HunkLine {
     }
 }
 
-/// What becomes of the lines of a file.
+/// The edits to a file's lines.
 struct LineEdits<'a> {
-    /// The lines before, each with its line feed.
+    /// The old lines, each with its line feed.
     old: Vec<&'a str>,
-    /// What the hunks say of each of them.
+    /// What the hunks do with each old line.
     marks: Vec<Option<Mark>>,
-    /// The lines to add, by the index of the line that they come before, with the hunk's line in the diff.
+    /// Lines to add, keyed by the index of the line they precede, with the hunk's line number in the diff.
     added: BTreeMap<usize, (usize, Vec<&'a HunkLine>)>,
-    /// Whether a line of the hunks ends with CRLF.
+    /// Whether any hunk line ends with CRLF.
     shows_crlf: bool,
-    /// Whether the hunks and the file have different line ends.
-    has_other_ends: bool,
-    /// Whether the hunks and the file disagree about the newline at the end of the file.
-    has_other_last_end: bool,
+    /// Whether the hunks' line endings differ from the file's.
+    line_endings_differ: bool,
+    /// Whether the hunks and the file disagree on the final newline.
+    final_newline_differs: bool,
     repairs: Vec<&'static str>,
 }
 
@@ -190,13 +190,13 @@ impl<'a> LineEdits<'a> {
             old,
             added: BTreeMap::new(),
             shows_crlf: false,
-            has_other_ends: false,
-            has_other_last_end: false,
+            line_endings_differ: false,
+            final_newline_differs: false,
             repairs: Vec::new(),
         }
     }
 
-    /// Notes what a hunk does whose old lines are at `start`.
+    /// Records a hunk whose old lines start at `start`.
     fn add_hunk(&mut self, hunk: &'a Hunk, start: usize) -> Result<(), Error> {
         let mut index = start;
         for line in &hunk.lines {
@@ -209,8 +209,8 @@ impl<'a> LineEdits<'a> {
             } else {
                 let old = self.old[index];
                 let text = old.strip_suffix('\n').unwrap_or(old);
-                self.has_other_ends |= line.text.ends_with('\r') != text.ends_with('\r');
-                self.has_other_last_end |= line.is_terminated != old.ends_with('\n');
+                self.line_endings_differ |= line.text.ends_with('\r') != text.ends_with('\r');
+                self.final_newline_differs |= line.is_terminated != old.ends_with('\n');
                 if line.mark == Mark::Remove && old.starts_with(BOM) && !line.text.starts_with(BOM)
                 {
                     self.repairs
@@ -218,7 +218,7 @@ impl<'a> LineEdits<'a> {
                 }
                 let earlier = self.marks[index].replace(line.mark);
                 index += 1;
-                // Two hunks may show the same unchanged line.
+                // Two hunks may share an unchanged line.
                 earlier.is_none() || (earlier, line.mark) == (Some(Mark::Keep), Mark::Keep)
             };
             if !is_free {
@@ -231,11 +231,11 @@ impl<'a> LineEdits<'a> {
         Ok(())
     }
 
-    /// Returns the new text, and in which way the file was not as the diff says.
+    /// Returns the new text, and how the file differed from the diff.
     fn finish(&self) -> (String, Vec<&'static str>) {
         let has_crlf = self.old.iter().any(|line| line.ends_with("\r\n"));
-        let keeps_ends = self.has_other_ends || (has_crlf && !self.shows_crlf);
-        let mut has_new_ends = self.has_other_ends;
+        let keeps_ends = self.line_endings_differ || (has_crlf && !self.shows_crlf);
+        let mut has_new_ends = self.line_endings_differ;
         let mut joiner = LineJoiner::default();
         for index in 0..=self.old.len() {
             let added = self.added.get(&index).map_or(&[][..], |(_, lines)| lines);
@@ -264,7 +264,7 @@ impl<'a> LineEdits<'a> {
             repairs.push("gets a newline after a line that has none, because lines follow");
         }
         let mut new = joiner.text;
-        if self.has_other_last_end {
+        if self.final_newline_differs {
             repairs
                 .push("and the diff disagree about the newline at its end, which stays as it is");
             self.restore_last_end(&mut new);
@@ -272,10 +272,10 @@ impl<'a> LineEdits<'a> {
         (new, repairs)
     }
 
-    /// Returns the line end that lines near an index have.
+    /// Returns the line ending used near an index.
     fn end_near(&self, index: usize) -> &'static str {
         let (before, after) = self.old.split_at(index);
-        // Only the last line of a file can be without one.
+        // Only the last line of a file can lack one.
         let mut near = before.iter().rev().chain(after);
         match near.find(|line| line.ends_with('\n')) {
             Some(line) if line.ends_with("\r\n") => "\r\n",
@@ -283,7 +283,7 @@ impl<'a> LineEdits<'a> {
         }
     }
 
-    /// Ends an added last line as the last line of the file ended.
+    /// Gives an added last line the same ending as the file's old last line.
     fn restore_last_end(&self, new: &mut String) {
         if !self.added.contains_key(&self.old.len()) {
             return;
@@ -298,11 +298,11 @@ impl<'a> LineEdits<'a> {
     }
 }
 
-/// Puts lines together such that each starts on a line of its own.
+/// Joins lines, each starting on its own line.
 #[derive(Default)]
 struct LineJoiner {
     text: String,
-    /// Whether a line got a line end because another follows.
+    /// Whether a line got a line ending because another line follows.
     has_new_end: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Suggests the next version of a skill from what a change does.
+//! Suggests a skill's next version from a change.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,20 +10,20 @@ use skillfold_core::read::{Fields, ToolCheck, parse};
 use crate::change::apply::FileEdit;
 use crate::change::parts::{SKILL_FILE, quoted};
 
-/// A step of a semantic version, the smallest first.
+/// A semantic version bump, smallest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Bump {
-    /// `1.2.3` to `1.2.4`: the skill does the same, said better.
+    /// `1.2.3` to `1.2.4`: same behavior, better wording.
     Patch,
-    /// `1.2.3` to `1.3.0`: the skill does more, or is used at other times.
+    /// `1.2.3` to `1.3.0`: the skill does more, or triggers at other times.
     Minor,
-    /// `1.2.3` to `2.0.0`: who relies on the skill, or allowed it something, should look again.
+    /// `1.2.3` to `2.0.0`: anyone who relies on the skill, or granted it permissions, should look again.
     Major,
 }
 
 impl Bump {
-    /// Returns the step as a lowercase word.
+    /// Returns the bump as a lowercase word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Patch => "patch",
@@ -32,7 +32,7 @@ impl Bump {
         }
     }
 
-    /// Returns the version after this step; `None` if `version` is not three numbers with dots.
+    /// Returns the bumped version; `None` if `version` is not three dotted numbers.
     ///
     /// ```
     /// use skillfold_store::change::Bump;
@@ -65,29 +65,28 @@ impl fmt::Display for Bump {
     }
 }
 
-/// Maximum reasons that are listed.
+/// Maximum number of reasons listed.
 const MAX_REASONS: usize = 10;
 
-/// A suggested step, with the reason.
+/// A suggested bump, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SuggestedBump {
-    /// The step.
+    /// The bump.
     pub bump: Bump,
-    /// What in the change asks for this step, as a list in words without a full stop.
+    /// What calls for this bump, separated by semicolons, without a period.
     pub reason: String,
 }
 
-/// Suggests a step for the edits of the skill in the folder named `folder`, as somebody who reviews it would:
+/// Suggests a bump for edits to the skill in the folder named `folder`, as a reviewer would:
 ///
-/// - [Major](Bump::Major) if a file is deleted, which a rename does too; if the name changes, `SKILL.md` can no longer
-///   be read, or the skill may do more: `allowed-tools` gains an entry or goes away, `toolsets` gains one, or the fields
-///   change that run commands, forbid tools, or say who may start the skill.
-/// - [Minor](Bump::Minor) if another field of the frontmatter changes (`description`, `triggers`, …), a file is added,
-///   or a script changes. A script needs no major step, because an agent can run it only with tools that it already
-///   has; but what it does is more than wording.
-/// - [Patch](Bump::Patch) otherwise: the instructions or another file say something else. `version` itself does not
-///   count.
+/// - [Major](Bump::Major) if a file is deleted, which includes renames; if the name changes, `SKILL.md` no longer
+///   parses, or the skill may do more: `allowed-tools` gains an entry or is removed, `toolsets` gains one, or a field
+///   changes that runs commands, forbids tools, or controls who may start the skill.
+/// - [Minor](Bump::Minor) if another frontmatter field changes (`description`, `triggers`, …), a file is added, or a
+///   script changes. A script change is not major, because an agent can only run it with tools it already has; but it
+///   changes more than wording.
+/// - [Patch](Bump::Patch) otherwise: the instructions or another file's text changes. `version` itself does not count.
 pub fn suggest_bump(edits: &[FileEdit], folder: &str) -> SuggestedBump {
     let mut reasons = Vec::new();
     for edit in edits.iter().filter(|edit| edit.old != edit.new) {
@@ -126,14 +125,14 @@ pub fn suggest_bump(edits: &[FileEdit], folder: &str) -> SuggestedBump {
     }
 }
 
-/// Returns whether a file is made to be run.
+/// Returns whether a file is meant to be run.
 fn is_script(path: &str) -> bool {
     let folder = path.split_once('/').map(|(folder, _)| folder);
     FileKind::from_path(path) == FileKind::Script
         || folder.is_some_and(|folder| folder.eq_ignore_ascii_case("scripts"))
 }
 
-/// Fields that the engine does not read, whose change widens or narrows what a client lets the skill do.
+/// Fields the engine ignores, but whose change widens or narrows what a client lets the skill do.
 const PERMISSION_FIELDS: [&str; 3] = ["hooks", "disallowed-tools", "shell"];
 
 fn compare_skill_files(old: &[u8], new: &[u8], folder: &str) -> Vec<(Bump, String)> {
@@ -158,7 +157,7 @@ fn compare_skill_files(old: &[u8], new: &[u8], folder: &str) -> Vec<(Bump, Strin
     }
 }
 
-/// Returns in which way a skill has another name, may do more, or may be started by others.
+/// Lists how a skill's name changes, what more it may do, and who else may start it.
 fn changed_promises(old: &Manifest, new: &Manifest) -> Vec<String> {
     let mut reasons = Vec::new();
     if old.name() != new.name() {
@@ -192,7 +191,7 @@ fn changed_promises(old: &Manifest, new: &Manifest) -> Vec<String> {
     reasons
 }
 
-/// Returns whether an entry of the new `allowed-tools` allows a use that the old ones do not.
+/// Returns whether an entry in the new `allowed-tools` permits a use that the old ones do not.
 fn is_wider(entry: &str, old: &Manifest, new: &Manifest) -> bool {
     if let Some((tool, _)) = entry.split_once('(') {
         let is_known = old.allowed_tools().iter().any(|known| **known == *entry);
@@ -207,7 +206,7 @@ fn is_wider(entry: &str, old: &Manifest, new: &Manifest) -> bool {
     }
 }
 
-/// Returns which fields change, other than `version`.
+/// Returns the changed fields, except `version`.
 fn changed_fields<'m>(old: &'m Manifest, new: &'m Manifest) -> Vec<&'m str> {
     let fields = [
         ("description", old.description() != new.description()),
@@ -236,7 +235,7 @@ fn changed_fields<'m>(old: &'m Manifest, new: &'m Manifest) -> Vec<&'m str> {
         .collect()
 }
 
-/// Returns the names of the fields that are not the same in both, other than `version`.
+/// Returns the names of the fields that differ, except `version`.
 fn changed_names<'m>(old: &'m Fields, new: &'m Fields) -> BTreeSet<&'m str> {
     let names = old.iter().chain(new.iter()).map(|(name, _)| name);
     names

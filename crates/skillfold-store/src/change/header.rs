@@ -1,4 +1,4 @@
-//! The header of a file in a diff: which file it is, and what is done with it.
+//! A file header in a diff: which file, and what happens to it.
 
 use skillfold_core::Error;
 use skillfold_core::name::ResourcePath;
@@ -6,14 +6,14 @@ use skillfold_core::name::ResourcePath;
 use crate::change::parts::{FileAction, SKILL_FILE, invalid, quoted};
 use crate::change::path::check_path;
 
-/// What the lines before the hunks of a file say.
+/// What the lines before a file's hunks say.
 #[derive(Default)]
 pub(super) struct FileHeader<'a> {
-    /// The two names of a line `diff --git`.
+    /// The two names on a `diff --git` line.
     pub(super) git: Option<&'a str>,
-    /// What the header of git says is done with the file.
+    /// The action that git's header states.
     mode: Option<FileAction>,
-    /// Whether the header of git makes the file executable.
+    /// Whether git's header makes the file executable.
     pub(super) is_executable: bool,
     /// The names after `---` and `+++`.
     pub(super) names: Option<(&'a str, &'a str)>,
@@ -24,7 +24,7 @@ impl FileHeader<'_> {
         self.git.is_none() && self.names.is_none()
     }
 
-    /// Reads one of the lines that git writes below `diff --git`.
+    /// Reads one of the lines git writes below `diff --git`.
     pub(super) fn read_git_line(&mut self, text: &str, line: usize) -> Result<(), Error> {
         let refuse = |why: &str| Err(invalid(format!("line {line} {why}")));
         let is_any = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
@@ -55,7 +55,7 @@ impl FileHeader<'_> {
         Ok(())
     }
 
-    /// Returns which file it is and what is done with it. The header starts at line `start` and ends at line `end`.
+    /// Returns the file and its action. The header spans lines `start` to `end`.
     pub(super) fn file(
         &self,
         start: usize,
@@ -94,7 +94,7 @@ impl FileHeader<'_> {
     }
 }
 
-/// Returns the name that the two of a line `diff --git` agree on.
+/// Returns the name if both names on a `diff --git` line agree.
 fn git_name(names: &str) -> Option<&str> {
     let middle = names.len() / 2;
     let (old, new) = (names.get(..middle)?, names.get(middle + 1..)?);
@@ -104,13 +104,13 @@ fn git_name(names: &str) -> Option<&str> {
     (is_split && new.strip_prefix("b/").unwrap_or(new) == old).then_some(old)
 }
 
-/// Returns the file that the names after `---` and `+++` mean. `a/` and `b/` are left out, as git does.
+/// Returns the file that the names after `---` and `+++` refer to. Strips `a/` and `b/`, as git does.
 fn joined_names<'n>(
     old: &'n str,
     new: &'n str,
     line: usize,
 ) -> Result<(&'n str, FileAction), Error> {
-    // A tab starts the time of the file.
+    // A tab precedes the timestamp.
     let [old, new] = [old, new].map(|name| name.split('\t').next().unwrap_or(name).trim());
     if old.starts_with('"') || new.starts_with('"') {
         return Err(invalid(format!(

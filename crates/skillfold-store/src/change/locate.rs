@@ -1,64 +1,64 @@
-//! Finds where in a file a hunk belongs.
+//! Finds where a hunk belongs in a file.
 
 use skillfold_core::Error;
 use skillfold_core::name::ResourcePath;
 
 use crate::change::parts::{Hunk, StatedRange, invalid, quoted};
 
-/// The byte-order mark, which editors do not show.
+/// The byte-order mark, which editors hide.
 pub(super) const BOM: char = '\u{feff}';
 
-/// Maximum places that the message about an ambiguous hunk lists.
+/// Maximum number of places listed in the message about an ambiguous hunk.
 const MAX_LISTED: usize = 5;
 
-/// Returns the index of the line in a file where a hunk belongs. Each of `lines` includes its line feed.
+/// Returns the index of the line where a hunk belongs. Each of `lines` includes its line feed.
 ///
-/// Line ends and a byte-order mark are not compared, because a model does not see them.
+/// Ignores line endings and a byte-order mark, because a model does not see them.
 pub(super) fn locate(hunk: &Hunk, lines: &[&str], path: &ResourcePath) -> Result<usize, Error> {
     let wanted: Vec<&str> = hunk
         .old_lines()
         .map(|line| visible_text(&line.text))
         .collect();
     if wanted.is_empty() {
-        return place_of_added(hunk, lines, path);
+        return locate_added_lines(hunk, lines, path);
     }
-    let there: Vec<&str> = lines.iter().map(|line| visible_text(line)).collect();
+    let file_lines: Vec<&str> = lines.iter().map(|line| visible_text(line)).collect();
     let stated = hunk.stated.map(StatedRange::lines_before);
     if let Some(start) = stated
-        && there
+        && file_lines
             .get(start..)
             .is_some_and(|rest| rest.starts_with(&wanted))
     {
         return Ok(start);
     }
-    let mut search = search(&wanted, &there);
-    // The stated place says most about what went wrong, unless more lines are found elsewhere.
-    if let Some(rest) = stated.and_then(|start| there.get(start..)) {
+    let mut search = search(&wanted, &file_lines);
+    // The stated position says most about what went wrong, unless more lines match elsewhere.
+    if let Some(rest) = stated.and_then(|start| file_lines.get(start..)) {
         let equal = wanted.iter().zip(rest).take_while(|(a, b)| a == b).count();
         if equal == search.longest.0 {
-            search.longest.1 = there.len() - rest.len() + equal;
+            search.longest.1 = file_lines.len() - rest.len() + equal;
         }
     }
     match search.found[..] {
-        [] => Err(not_found(hunk, &there, &search, path)),
+        [] => Err(not_found(hunk, &file_lines, &search, path)),
         [only] => Ok(only),
         _ => Err(ambiguous(hunk, &search.found, path)),
     }
 }
 
-/// Returns a line without what a model does not see of it.
+/// Returns a line without the parts a model does not see.
 fn visible_text(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);
     let line = line.strip_suffix('\r').unwrap_or(line);
     line.strip_prefix(BOM).unwrap_or(line)
 }
 
-/// Returns the place of a hunk that only adds lines, and so has only its line number.
-fn place_of_added(hunk: &Hunk, lines: &[&str], path: &ResourcePath) -> Result<usize, Error> {
+/// Returns the position of a hunk that only adds lines, and so has nothing but its line number.
+fn locate_added_lines(hunk: &Hunk, lines: &[&str], path: &ResourcePath) -> Result<usize, Error> {
     let line = hunk.line;
     match hunk.stated.map(StatedRange::lines_before) {
         _ if lines.is_empty() => Ok(0),
-        Some(place) if place <= lines.len() => Ok(place),
+        Some(start) if start <= lines.len() => Ok(start),
         Some(_) => Err(invalid(format!(
             "line {line} puts lines after the end of `{path}`, which has {} lines; correct the line number, or add \
              unchanged lines to the hunk",
@@ -71,17 +71,17 @@ fn place_of_added(hunk: &Hunk, lines: &[&str], path: &ResourcePath) -> Result<us
     }
 }
 
-/// What a search found.
+/// The result of a search.
 struct HunkSearch {
-    /// Where all lines are.
+    /// Where all lines match.
     found: Vec<usize>,
-    /// The most lines from the start of the hunk that are in the file together, and the index of the line after them.
+    /// The longest run of lines from the start of the hunk found in the file, and the index of the line after it.
     longest: (usize, usize),
 }
 
-/// Searches for some lines, in time linear in the lines of both (Knuth, Morris and Pratt).
-fn search(wanted: &[&str], there: &[&str]) -> HunkSearch {
-    // For each length of a start of `wanted`: the longest shorter start that it ends with.
+/// Searches for consecutive lines in time linear in both inputs (Knuth–Morris–Pratt).
+fn search(wanted: &[&str], file_lines: &[&str]) -> HunkSearch {
+    // For each prefix length of `wanted`: the longest shorter prefix that is also its suffix.
     let mut shorter = vec![0; wanted.len() + 1];
     for end in 1..wanted.len() {
         let mut length: usize = shorter[end];
@@ -95,7 +95,7 @@ fn search(wanted: &[&str], there: &[&str]) -> HunkSearch {
         longest: (0, 0),
     };
     let mut length = 0;
-    for (index, line) in there.iter().enumerate() {
+    for (index, line) in file_lines.iter().enumerate() {
         while length > 0 && wanted[length] != *line {
             length = shorter[length];
         }
@@ -111,9 +111,9 @@ fn search(wanted: &[&str], there: &[&str]) -> HunkSearch {
     search
 }
 
-fn not_found(hunk: &Hunk, there: &[&str], search: &HunkSearch, path: &ResourcePath) -> Error {
+fn not_found(hunk: &Hunk, file_lines: &[&str], search: &HunkSearch, path: &ResourcePath) -> Error {
     let (matched, next) = search.longest;
-    // There is one: otherwise all lines were found.
+    // Always present: otherwise all lines matched.
     let Some(line) = hunk.old_lines().nth(matched) else {
         return invalid(format!(
             "line {} starts a hunk that is not in `{path}`",
@@ -121,7 +121,7 @@ fn not_found(hunk: &Hunk, there: &[&str], search: &HunkSearch, path: &ResourcePa
         ));
     };
     let wanted = quoted(&line.text);
-    let place = match there.get(next) {
+    let place = match file_lines.get(next) {
         _ if matched == 0 => format!("is nowhere in `{path}`: {wanted}"),
         Some(found) => format!(
             "does not match line {} of `{path}`: {wanted} is not {}",

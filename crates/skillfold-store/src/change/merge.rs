@@ -1,4 +1,4 @@
-//! Merges a proposed text with what became of the old one meanwhile.
+//! Merges a proposed text with changes made to the base in the meantime.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use similar::TextMerge;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Merged {
-    /// Both changes together.
+    /// Both changes applied.
     Clean(Vec<u8>),
-    /// Both changes, with markers around the places where they contradict each other. Not to be used as it is.
+    /// Both changes, with markers around the conflicts. Not usable as is.
     Conflict(Vec<u8>),
 }
 
-/// Merges two texts that were made of `base`, line by line.
+/// Merges two texts derived from `base`, line by line.
 ///
-/// Conflict markers have the labels `current` and `proposed`. They are 7 characters long, or longer if a line of the
-/// texts looks like one, as the underline of a Markdown heading does. Content that is not UTF-8 is merged only if one
-/// side left it as it was.
+/// Conflict markers are labelled `current` and `proposed`. They are 7 characters long, or longer if a line in the texts
+/// looks like one, such as a Markdown heading's underline. Content that is not UTF-8 is merged only if one side left it
+/// unchanged.
 ///
 /// ```
 /// use skillfold_store::change::{Merged, merge};
@@ -37,9 +37,9 @@ pub fn merge(base: &[u8], current: &[u8], proposed: &[u8]) -> Merged {
     }
     let texts = [base, current, proposed].map(str::from_utf8);
     let [Ok(base), Ok(current), Ok(proposed)] = texts else {
-        return Merged::Conflict(whole_conflict(current, proposed));
+        return Merged::Conflict(full_conflict(current, proposed));
     };
-    // The newline at the end is merged on its own: otherwise a line that lost it could be joined with an added one.
+    // The final newline is merged separately: otherwise a line that lost it could be joined with an added one.
     let is_terminated = |text: &str| text.is_empty() || text.ends_with('\n');
     let last_end = if is_terminated(current) == is_terminated(base) {
         is_terminated(proposed)
@@ -65,7 +65,7 @@ pub fn merge(base: &[u8], current: &[u8], proposed: &[u8]) -> Merged {
     Merged::Clean(text.into_bytes())
 }
 
-/// Returns a length of conflict markers that no line of the texts has at its start.
+/// Returns a conflict marker length that no line in the texts starts with.
 fn marker_length(texts: [&str; 2]) -> usize {
     const SHORTEST: usize = 7;
     const LONGEST: usize = 80;
@@ -82,8 +82,8 @@ fn marker_length(texts: [&str; 2]) -> usize {
         .unwrap_or(LONGEST)
 }
 
-/// Returns both contents whole, as one conflict.
-fn whole_conflict(current: &[u8], proposed: &[u8]) -> Vec<u8> {
+/// Returns both contents in full, as one conflict.
+fn full_conflict(current: &[u8], proposed: &[u8]) -> Vec<u8> {
     let end = |content: &[u8]| -> &[u8] {
         let is_terminated = content.is_empty() || content.ends_with(b"\n");
         if is_terminated { b"" } else { b"\n" }

@@ -1,5 +1,5 @@
-//! Proposed changes of a skill: reads a unified diff as a model writes it, applies it to the skill's files in memory,
-//! merges it with what happened meanwhile, and suggests a version. Nothing here reads or writes files.
+//! Proposed changes to a skill: parses a unified diff as models write it, applies it to the skill's files in memory,
+//! merges it with later edits, and suggests a version. Nothing here reads or writes files.
 //!
 //! ```
 //! use skillfold_store::change::{Bump, Change, suggest_bump, unified};
@@ -22,10 +22,10 @@
 //!
 //! # What is accepted
 //!
-//! Unified diffs of one or more files, with the headers of `git diff` or without; hunks before any file header are for
-//! `SKILL.md`. What a model often gets wrong is put right where only one reading is possible, and reported: counts and
-//! line numbers in hunk headers, text around the diff, line ends. Where two readings are possible the diff is refused,
-//! with the line and what to write instead. Renames, copies, file modes and binary patches are refused.
+//! Unified diffs of one or more files, with or without `git diff` headers; hunks before any file header are for
+//! `SKILL.md`. Common model mistakes are repaired where only one reading is possible, and reported: counts and line
+//! numbers in hunk headers, text around the diff, line endings. An ambiguous diff is refused, with the line and what to
+//! write instead. Renames, copies, file modes and binary patches are refused.
 
 // Modules are listed in dependency order.
 

@@ -1,4 +1,4 @@
-//! Reads a unified diff into a change.
+//! Parses a unified diff into a change.
 
 use skillfold_core::Error;
 
@@ -11,7 +11,7 @@ use crate::change::path::check_unique;
 use crate::change::surroundings::{find_diff, is_binary, starts_part};
 
 impl Change {
-    /// Reads a unified diff.
+    /// Parses a unified diff.
     ///
     /// ```
     /// use skillfold_store::change::Change;
@@ -55,9 +55,9 @@ impl Change {
 
 struct Parser<'a> {
     lines: &'a [&'a str],
-    /// The index of the line to read next, which is also the number of the line before it.
+    /// The index of the next line to read, which is also the number of the line before it.
     next: usize,
-    /// The hunks read so far.
+    /// Number of hunks read so far.
     hunks: usize,
     repairs: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         Ok(files)
     }
 
-    /// Moves to the next line that is not blank; returns whether there is one.
+    /// Moves to the next non-blank line; returns whether there is one.
     fn skip_blank_lines(&mut self) -> bool {
         while self
             .peek()
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         Ok(hunk)
     }
 
-    /// Returns where a hunk ends if its header counts the lines rightly: then another part or nothing follows.
+    /// Returns where a hunk ends if its header's line counts are correct: the next part or nothing follows.
     fn counted_end(&self, mut old: usize, mut new: usize) -> Option<usize> {
         let mut end = self.next;
         while old > 0 || new > 0 {
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         (next == self.lines.len() || starts_part(self.lines, next)).then_some(end)
     }
 
-    /// Returns where the next part starts, without blank lines before it.
+    /// Returns where the next part starts, excluding blank lines before it.
     fn next_part(&self) -> usize {
         let next = (self.next..self.lines.len()).find(|line| starts_part(self.lines, *line));
         let mut end = next.unwrap_or(self.lines.len());
@@ -268,11 +268,11 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns what a line of a hunk does, and its text.
+/// Returns a hunk line's mark and text.
 fn mark(line: &str) -> Option<(Mark, &str)> {
     let text = line.get(1..);
     match line.as_bytes().first() {
-        // Editors and models drop the space of an unchanged line that is empty.
+        // Editors and models drop the leading space of an empty unchanged line.
         None | Some(b'\r') if line.len() <= 1 => Some((Mark::Keep, line)),
         Some(b' ') => Some((Mark::Keep, text?)),
         Some(b'-') => Some((Mark::Remove, text?)),
@@ -317,7 +317,7 @@ fn repaired_header(hunk: &Hunk, stated: Option<(StatedRange, StatedRange)>) -> S
     )
 }
 
-/// Checks what the hunks of a file may have. The line after them is `next`.
+/// Checks that a file's hunks are valid. `next` is the line after them.
 fn check_hunks(file: &FileChange, next: usize) -> Result<(), Error> {
     let path = &file.path;
     if file.hunks.is_empty() && file.action == FileAction::Edit {

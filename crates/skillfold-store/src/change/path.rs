@@ -1,4 +1,4 @@
-//! Which files of a skill a change may name.
+//! Which of a skill's files a change may name.
 
 use skillfold_core::Error;
 use skillfold_core::diagnostic::visible;
@@ -7,10 +7,10 @@ use skillfold_core::text::hidden_characters;
 
 use crate::change::parts::{FileChange, SKILL_FILE, invalid};
 
-/// Prefix of the names that the store keeps for itself.
+/// Prefix of names reserved for the store.
 const RESERVED_PREFIX: &str = ".skillfold-";
 
-/// Checks a path that line `line` of the diff names.
+/// Checks a path named on line `line` of the diff.
 pub(super) fn check_path(text: &str, line: usize) -> Result<ResourcePath, Error> {
     let refuse = |rule: &str| {
         invalid(format!(
@@ -39,7 +39,7 @@ fn is_reserved(component: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(RESERVED_PREFIX))
 }
 
-/// Returns whether a name has the form of the 8.3 names that Windows gives to long ones: `SCRIPT~1.PY`.
+/// Returns whether a name looks like a Windows 8.3 short name: `SCRIPT~1.PY`.
 fn is_short_name(component: &str) -> bool {
     let stem = component.split('.').next().unwrap_or_default();
     let number = stem.rsplit_once('~').map(|(_, number)| number);
@@ -49,7 +49,7 @@ fn is_short_name(component: &str) -> bool {
         })
 }
 
-/// Checks that a file is not the same as one of the others, nor a folder of it, on any file system.
+/// Checks that a file is not the same as another one, nor a parent folder of it, on any file system.
 pub(super) fn check_unique(file: &FileChange, others: &[FileChange]) -> Result<(), Error> {
     let is_inside = |path: &str, folder: &str| {
         path.strip_prefix(folder)

@@ -1,4 +1,4 @@
-//! Finds the diff in the text that a model gives: prose and a Markdown fence may stand around it.
+//! Finds the diff in a model's output, which may wrap it in prose and a Markdown fence.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use skillfold_core::Error;
 
 use crate::change::parts::invalid;
 
-/// Returns the lines of the text that are the diff, and reports what is left out.
+/// Returns the range of lines that form the diff, and reports what is left out.
 pub(super) fn find_diff(lines: &[&str], repairs: &mut Vec<String>) -> Result<Range<usize>, Error> {
     let Some(start) = (0..lines.len()).find(|line| starts_part(lines, *line)) else {
         return Err(invalid(
@@ -58,12 +58,12 @@ pub(super) fn find_diff(lines: &[&str], repairs: &mut Vec<String>) -> Result<Ran
     Ok(start..end)
 }
 
-/// Returns whether a line starts a file or a hunk of a diff.
+/// Returns whether a line starts a file or hunk.
 pub(super) fn starts_part(lines: &[&str], line: usize) -> bool {
     let Some(text) = lines.get(line) else {
         return false;
     };
-    // Without `+++`, the header is half of one, which is refused later.
+    // Without `+++`, the header is incomplete and refused later.
     let is_name = |next: &&str| next.starts_with("+++ ") || next.starts_with("@@");
     text.starts_with("@@")
         || text.starts_with("diff --git ")
@@ -71,25 +71,25 @@ pub(super) fn starts_part(lines: &[&str], line: usize) -> bool {
         || (text.starts_with("--- ") && lines.get(line + 1).is_some_and(is_name))
 }
 
-/// Returns whether a line is half of the header of a file.
+/// Returns whether a line is one half of a file header.
 fn is_file_name(line: &str) -> bool {
     line.starts_with("--- ") || line.starts_with("+++ ")
 }
 
-/// Returns whether a line stands for the content of a binary file.
+/// Returns whether a line stands for a binary file's content.
 pub(super) fn is_binary(line: &str) -> bool {
     let line = line.trim_end();
     line == "GIT binary patch" || (line.starts_with("Binary files ") && line.ends_with(" differ"))
 }
 
-/// Returns the characters of the Markdown fence that a line opens.
+/// Returns the fence characters if a line opens a Markdown fence.
 fn fence(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(mark).len();
     (length >= 3).then(|| &line[..length])
 }
 
-/// Returns whether a line closes a fence. A line of a diff cannot: it starts with a space or a sign.
+/// Returns whether a line closes a fence. A diff line cannot: it starts with a space or a sign.
 fn closes(line: &str, opening: &str) -> bool {
     let rest = line.trim_end().strip_prefix(opening);
     rest.is_some_and(|rest| rest.chars().all(|c| opening.starts_with(c)))

@@ -4,13 +4,13 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::change::apply::FileEdit;
 
-/// Unchanged lines around a change.
+/// Number of context lines.
 const CONTEXT_LINES: usize = 3;
 
-/// Returns edits as one unified diff, which [`Change::parse`](super::Change::parse) reads as the same edits.
+/// Formats edits as one unified diff, which [`Change::parse`](super::Change::parse) parses back into the same edits.
 ///
-/// A file that is not text in UTF-8 gets the line that git writes for it, `Binary files … differ`, which cannot be read
-/// back. An edit that leaves its file as it is gets nothing.
+/// A file that is not UTF-8 gets git's line `Binary files … differ`, which cannot be parsed back. An edit that changes
+/// nothing is omitted.
 ///
 /// ```
 /// use skillfold_store::change::{FileEdit, unified};
@@ -38,7 +38,7 @@ fn unified_file(edit: &FileEdit) -> String {
         return format!("Binary files {old_name} and {new_name} differ\n");
     };
     let mut diff = format!("--- {old_name}\n+++ {new_name}\n");
-    // A line of a diff ends with a line feed; `from_lines` would also end one at a carriage return.
+    // Diff lines end with a line feed; `from_lines` would also split at a carriage return.
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let lines = TextDiff::from_slices(&old, &new);

@@ -1,12 +1,12 @@
-//! The calls that change the disk. Each comes here first, so that a test can count them and let any one of them fail.
+//! All calls that change the disk go through here, so tests can count them and make any of them fail.
 //!
-//! Without the feature `faults` nothing is counted and nothing fails. With it, a plan is that of one thread: tests can run
-//! side by side.
+//! Without the `faults` feature nothing is counted and nothing fails. With it, each thread has its own plan, so tests
+//! can run in parallel.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// A call, as a file system is told. Folders and files are known by their inode.
+/// A call as the file system sees it. Folders and files are identified by inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "faults"),
@@ -68,14 +68,14 @@ pub enum Step {
     },
 }
 
-/// Writes all of `bytes` at the file's position.
+/// Writes all of `bytes` at the file's current position.
 pub(crate) fn write_all(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     let reached = reach(|| Step::Write {
         file: inode(file),
         bytes: bytes.to_owned(),
     });
     match reached {
-        // What a full disk does: a part is written.
+        // A full disk writes only part of the bytes.
         Err(error) if cfg!(feature = "faults") && error.kind() == io::ErrorKind::WriteZero => {
             file.write_all(&bytes[..bytes.len() / 2])?;
             Err(error)
@@ -84,7 +84,7 @@ pub(crate) fn write_all(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Cuts the file.
+/// Truncates the file.
 pub(crate) fn truncate(file: &File, length: u64) -> io::Result<()> {
     reach(|| Step::Truncate {
         file: inode(file),
@@ -111,7 +111,7 @@ pub(crate) fn inode(_: &File) -> u64 {
     0
 }
 
-/// Fails if a test wants the call to fail.
+/// Fails if a test wants this call to fail.
 #[cfg(not(feature = "faults"))]
 #[expect(clippy::unnecessary_wraps, reason = "fails in tests")]
 pub(crate) fn reach(_: impl FnOnce() -> Step) -> io::Result<()> {
@@ -132,17 +132,17 @@ mod plan {
 
     use super::Step;
 
-    /// What happens at a call.
+    /// A fault to inject at a call.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum Fault {
         /// The process is killed before the call.
         Kill,
-        /// The call fails with an error number of the system, and no other does.
+        /// The call fails with this OS error number, and no other call does.
         Error(i32),
-        /// The call and all later ones that need space fail with this error number.
+        /// The call and all later ones that need space fail with this OS error number.
         Lasting(i32),
-        /// Half of the bytes are written. Another call fails at once.
+        /// A write stores half of its bytes. Any other call fails right away.
         ShortWrite,
     }
 
@@ -157,10 +157,10 @@ mod plan {
         static CAN_EXCHANGE: Cell<bool> = const { Cell::new(true) };
     }
 
-    /// Runs `act` as on a file system that can only rename, and not exchange names or leave a name that is taken.
-    pub fn without_exchange<T>(act: impl FnOnce() -> T) -> T {
+    /// Runs `operation` as on a file system that can only do plain renames: no exchange, no rename without overwriting.
+    pub fn without_exchange<T>(operation: impl FnOnce() -> T) -> T {
         CAN_EXCHANGE.set(false);
-        let result = act();
+        let result = operation();
         CAN_EXCHANGE.set(true);
         result
     }
@@ -169,28 +169,28 @@ mod plan {
         CAN_EXCHANGE.get()
     }
 
-    /// Runs `act` and returns what it returned, with the calls that it made.
-    pub fn record<T>(act: impl FnOnce() -> T) -> (T, Vec<Step>) {
-        run(Plan::default(), act)
+    /// Runs `operation` and returns its result with the calls it made.
+    pub fn record<T>(operation: impl FnOnce() -> T) -> (T, Vec<Step>) {
+        run(Plan::default(), operation)
     }
 
-    /// Runs `act` and lets its call number `at` fail, counted from 0. Returns also the calls that it made.
-    pub fn inject<T>(at: usize, fault: Fault, act: impl FnOnce() -> T) -> (T, Vec<Step>) {
+    /// Runs `operation` with a fault at call number `at`, counted from 0. Also returns the calls it made.
+    pub fn inject<T>(at: usize, fault: Fault, operation: impl FnOnce() -> T) -> (T, Vec<Step>) {
         let plan = Plan {
             steps: Vec::new(),
             at: Some((at, fault)),
         };
-        run(plan, act)
+        run(plan, operation)
     }
 
-    fn run<T>(plan: Plan, act: impl FnOnce() -> T) -> (T, Vec<Step>) {
+    fn run<T>(plan: Plan, operation: impl FnOnce() -> T) -> (T, Vec<Step>) {
         PLAN.set(Some(plan));
-        let result = act();
+        let result = operation();
         let plan = PLAN.take().unwrap_or_default();
         (result, plan.steps)
     }
 
-    /// Fails if the plan wants the call to fail.
+    /// Fails if the plan wants this call to fail.
     pub(crate) fn reach(step: impl FnOnce() -> Step) -> io::Result<()> {
         PLAN.with_borrow_mut(|plan| {
             let Some(plan) = plan else {
@@ -225,7 +225,7 @@ mod plan {
         })
     }
 
-    /// Notes the inode of the file or folder that the last call created.
+    /// Records the inode of the file or folder that the last call created.
     pub(crate) fn created(found: u64) {
         PLAN.with_borrow_mut(|plan| {
             let last = plan.as_mut().and_then(|plan| plan.steps.last_mut());

@@ -1,4 +1,4 @@
-//! Lists and removes files by how their names start.
+//! Lists and removes files by name prefix.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,7 +22,7 @@ impl WriteRoot {
         names.map_err(|fault| fault.into_error(&self.full_path(Path::new(""))))
     }
 
-    /// Returns the names in a folder below; none if there is no such folder.
+    /// Returns the names in a subfolder; none if the subfolder does not exist.
     pub(crate) fn names_in(&self, folder: impl AsRef<Path>) -> WriteResult<Vec<OsString>> {
         let inside = folder.as_ref().join("x");
         match self.open_parent(&inside) {
@@ -32,7 +32,7 @@ impl WriteRoot {
         }
     }
 
-    /// Removes a file, whatever is in it.
+    /// Removes a file, whatever its content.
     pub(crate) fn unlink(&self, file: &Path) -> Result<(), Error> {
         let unlink = || -> WriteResult<()> {
             let (dir, name) = self.open_parent(file)?;
@@ -42,13 +42,13 @@ impl WriteRoot {
         unlink().map_err(|fault| fault.into_error(&self.full_path(file)))
     }
 
-    /// Removes the files whose names start with `prefix` and that were last written before `oldest`, and all but the newest
-    /// `keep` of the others. Subfolders and links stay. Returns how many were removed.
+    /// Removes the files whose names start with `prefix` if they were last written before `oldest`, and all but the
+    /// newest `keep` of the others. Keeps subfolders and links. Returns how many files were removed.
     ///
     /// # Errors
     ///
-    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be listed. A file that cannot be read or
-    /// removed stays.
+    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be listed. A file that cannot be read
+    /// or removed stays.
     pub fn remove_old(
         &self,
         prefix: &str,

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use crate::files::dir::Dir;
 use crate::files::fault::{WriteFault, WriteResult};
 
-/// How long to wait for a lock. The work done under one takes milliseconds.
+/// How long to wait for a lock. Work under a lock takes milliseconds.
 const MAX_WAIT: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
 
-/// How long to sleep between two attempts to lock.
+/// How long to sleep between attempts.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 pub(crate) const LOCK_HELD: &str =

@@ -1,4 +1,4 @@
-//! A lock between processes.
+//! An inter-process lock.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,8 +21,8 @@ pub struct Lock {
 }
 
 impl WriteRoot {
-    /// Takes an exclusive lock between processes on the file `name`, which is created if missing and stays. Waits at
-    /// most ten seconds.
+    /// Takes an exclusive inter-process lock on the file `name`, which is created if missing and never removed. Waits
+    /// at most ten seconds.
     ///
     /// # Errors
     ///

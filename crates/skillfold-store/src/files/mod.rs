@@ -1,4 +1,4 @@
-//! Writes files, and the folders of skills: locked, atomic, and below a folder that is held open.
+//! Writes files and skill folders: locked, atomic, and confined to an open folder.
 
 pub(crate) mod calls;
 pub(crate) mod fault;

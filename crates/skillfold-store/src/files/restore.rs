@@ -13,7 +13,7 @@ pub(crate) const KEPT_PREFIX: &str = ".skillfold-kept-";
 pub(crate) const KEPT_ASIDE: &str = "The file changed twice in the meantime; the other content is beside it, in the newest file whose name starts \
      with `.skillfold-kept-`";
 
-/// Removes a file that was renamed aside if it is still the one that was opened, with the content that was read.
+/// Removes a file that was renamed aside, if it is still the one that was opened, with the content that was read.
 /// Otherwise restores its name.
 pub(crate) fn remove_aside(
     dir: &Dir,
@@ -35,7 +35,7 @@ pub(crate) fn remove_aside(
     Err(removed.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
 }
 
-/// Renames a temporary file back to `name`, or, if another file has taken `name`, to a name that is never cleaned up.
+/// Renames a temporary file back to `name`, or to a name that is never cleaned up if `name` is taken.
 pub(crate) fn restore_name(dir: &Dir, temporary: &OsStr, name: &OsStr) -> WriteResult<()> {
     match dir.rename_no_replace(temporary, name) {
         Ok(()) => Ok(()),
@@ -48,7 +48,7 @@ pub(crate) fn restore_name(dir: &Dir, temporary: &OsStr, name: &OsStr) -> WriteR
     }
 }
 
-/// Returns whether `name` is still the file that was opened, with the content that was read. A missing file is not.
+/// Returns whether `name` is still the opened file with the content that was read; false if it is missing.
 pub(crate) fn is_unchanged(
     dir: &Dir,
     name: &OsStr,

@@ -1,4 +1,4 @@
-//! A skill's regular files, hidden ones included, and their combined digest. Version control's folders are left alone.
+//! A skill's regular files, including hidden ones, and their combined digest. Version control folders are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -12,13 +12,13 @@ use crate::files::fault::{CHANGED, WriteFault, WriteResult};
 use crate::files::temporary_name::is_temporary;
 use crate::files::write_root::{ReadFile, missing_to_changed};
 
-/// Maximum size of all files of a skill.
+/// Maximum total size of a skill's files.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
-/// Maximum entries of a skill's folder, hidden ones included.
+/// Maximum number of entries in a skill's folder, including hidden ones.
 pub(crate) const MAX_ENTRIES: usize = 10_000;
-/// How often a folder is read whose files are replaced meanwhile.
+/// How often to read a folder whose files are being replaced.
 const MAX_TRIES: usize = 10;
-/// Maximum depth of folders, hidden ones included.
+/// Maximum folder depth, including hidden folders.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 pub(crate) const TOO_LARGE: &str =
@@ -29,7 +29,7 @@ const ODD_NAME: &str = "A file's name is not valid on other systems; rename it f
 pub(crate) const NOT_A_FILE_INSIDE: &str =
     "The skill has something that is neither a file nor a folder; remove it first";
 
-/// The files of a skill, as they were read.
+/// A skill's files as read from disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillFiles {
     pub(crate) files: BTreeMap<ResourcePath, ReadFile>,
@@ -42,12 +42,12 @@ impl SkillFiles {
         files.map(|(path, file)| (path.as_str(), file.bytes()))
     }
 
-    /// Returns whether there is no file: there is no skill yet.
+    /// Returns whether there are no files: the skill does not exist yet.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Returns the content of a file.
+    /// Returns a file's content.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.files.get(path).map(ReadFile::bytes)
     }
@@ -57,7 +57,7 @@ impl SkillFiles {
         self.digests().digest()
     }
 
-    /// Returns the digest of each file.
+    /// Returns each file's digest.
     pub(crate) fn digests(&self) -> FileDigests {
         let files = self.files.iter();
         files
@@ -65,7 +65,7 @@ impl SkillFiles {
             .collect()
     }
 
-    /// Returns the files after some edits.
+    /// Returns the files with the edits applied.
     #[must_use]
     pub fn edited(&self, edits: &[FileEdit]) -> Self {
         let mut files = self.files.clone();
@@ -98,8 +98,7 @@ impl SkillFiles {
         edits
     }
 
-    /// Reads the files of a folder. The folder is there, so what is missing was removed since it was listed, as editors do when they
-    /// save: then it is read again.
+    /// Reads a folder's files. Starts over if a listed file is gone, since editors replace files when they save.
     pub(crate) fn read(folder: &Dir) -> WriteResult<Self> {
         let mut tries = 0;
         loop {
@@ -128,7 +127,7 @@ impl SkillFiles {
                 .0
                 .checked_sub(1)
                 .ok_or(WriteFault::Refused(TOO_LARGE))?;
-            // A temporary file whose writer was killed a moment ago may still be locked.
+            // A temporary file may still be locked for a moment after its writer was killed.
             if is_temporary(&name) || name.to_str().is_some_and(is_vcs_name) {
                 continue;
             }
@@ -156,11 +155,11 @@ impl SkillFiles {
                     let file = ReadFile::new(bytes, identity(&metadata));
                     self.files.insert(path, file);
                 }
-                // A link is no file of the skill. One that a user sees may be meant to be one.
+                // Links are not part of the skill, but a visible one may have been meant to be, so it is refused.
                 Some(Kind::Link) if path.components().any(|name| name.starts_with('.')) => {}
                 Some(Kind::Link) => return Err(WriteFault::Refused(LINK_INSIDE)),
                 Some(Kind::Other) => return Err(WriteFault::Refused(NOT_A_FILE_INSIDE)),
-                // It was removed since it was listed.
+                // Removed after it was listed.
                 None => {}
             }
         }

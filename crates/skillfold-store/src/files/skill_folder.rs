@@ -1,7 +1,7 @@
-//! A skill's folder: read and replaced as a whole.
+//! A skill's folder, read and replaced as a unit.
 //!
-//! A change is made in one step: a file is exchanged for its new content, or, if several files change, the folder for a new
-//! one.
+//! A change is one atomic step: it exchanges a file for its new content or, if several files change, the folder for a
+//! new one.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ use crate::files::staged_folder::{StagedFolder, remove_folder, replaced_name};
 use crate::files::temporary_name::{TEMPORARY_PREFIX, random_name};
 use crate::files::write_root::{Access, WriteRoot, missing_to_changed};
 
-/// Where a skill is: a folder that the user trusts, and the path below it, on which no link is followed.
+/// A skill's location: a folder the user trusts, and a path below it on which no link is followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SkillPath {
     base: PathBuf,
@@ -30,7 +30,7 @@ pub struct SkillPath {
 }
 
 impl SkillPath {
-    /// Creates the place of the skill in `folder`, which is below `base`, or is `base` itself.
+    /// Creates the path of the skill in `folder`, which is `base` or below it.
     ///
     /// # Errors
     ///
@@ -55,12 +55,12 @@ impl SkillPath {
         })
     }
 
-    /// Returns the trusted folder and the path below it.
+    /// Returns the trusted folder and the relative path.
     pub(crate) fn parts(&self) -> (&Path, &Path) {
         (&self.base, &self.folder)
     }
 
-    /// Creates a place from its parts, as they were written down.
+    /// Creates a path from its recorded parts.
     pub(crate) fn from_parts(base: PathBuf, folder: PathBuf) -> Result<Self, Error> {
         let is_below = folder
             .components()
@@ -85,8 +85,8 @@ impl SkillPath {
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has a link, something that is no file, a name that is not allowed
-    /// everywhere, or more than 10,000 files or 64 MiB.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has a visible link, a special file, a name that is
+    /// not portable, or more than 10,000 entries or 64 MiB.
     pub fn read(&self) -> Result<Option<SkillFiles>, Error> {
         let read = || -> WriteResult<SkillFiles> {
             let (parent, name) = self.parent()?;
@@ -100,7 +100,7 @@ impl SkillPath {
         }
     }
 
-    /// Flushes the names of the skill's files, and its own.
+    /// Flushes the names of the skill's files and of its folder.
     pub(crate) fn flush(&self) -> Result<(), Error> {
         let flush = || -> WriteResult<()> {
             let (parent, name) = self.parent()?;
@@ -116,16 +116,16 @@ impl SkillPath {
         }
     }
 
-    /// Opens the folder above the skill's, and returns it with the name of the skill's.
+    /// Opens the parent folder, and returns it with the name of the skill's folder.
     fn parent(&self) -> WriteResult<(Dir, &OsStr)> {
         WriteRoot::open_folder(&self.base)?.open_parent(&self.folder)
     }
 
-    /// Makes a new skill's folder with its files. `staging` is the name under which it is built.
+    /// Creates a new skill's folder with its files. `staging` is the folder's name while it is built.
     ///
     /// # Errors
     ///
-    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is something of that name.
+    /// [`Exists`](skillfold_core::ErrorKind::Exists) if the name is taken.
     pub(crate) fn create(&self, edits: &[FileEdit], staging: &str) -> Result<(), Error> {
         let create = || -> WriteResult<()> {
             let root = WriteRoot::open_or_create_folder(&self.base, Access::Ordinary)?;
@@ -151,11 +151,11 @@ impl SkillPath {
         create().map_err(|fault| self.error(fault))
     }
 
-    /// Changes the skill if it is still what was read. `staging` is the name under which a new folder is built.
+    /// Changes the skill if it is still what was read. `staging` is the new folder's name while it is built.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has changed. It is left as it is then.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has changed. It is left as is then.
     pub(crate) fn change(
         &self,
         old: &SkillFiles,
@@ -189,9 +189,9 @@ impl SkillPath {
         change().map_err(|fault| self.error(missing_to_changed(fault)))
     }
 
-    /// Clears away what a change of the version `before` left, whether it ended or not. What `old`, the files of that
-    /// version, and the skill do not have stays, under a name that is never removed. Returns the digest of the skill as it
-    /// is now.
+    /// Cleans up after a change to version `before`, whether or not it completed. `old` returns that version's files;
+    /// anything neither there nor in the skill is kept, under a name that is never cleaned up. Returns the skill's
+    /// current digest.
     pub(crate) fn recover(
         &self,
         before: Option<Digest>,
@@ -211,11 +211,11 @@ impl SkillPath {
             };
             let found = digest(name)?;
             if parent.stat(staging)?.is_some() {
-                // Nothing was put in the place of a skill that is what it was, or is gone, or was never there.
+                // The skill was not replaced if it is unchanged, gone, or was never there.
                 if before.is_none() || found.is_none() || found == before {
                     remove_folder(&parent, staging)?;
                 } else {
-                    // Under this name it is known as the old one, even when only a part of it is left.
+                    // This name marks it as the old folder, even when only part of it is left.
                     parent.rename(staging, &replaced)?;
                 }
             }
@@ -242,8 +242,8 @@ impl SkillPath {
         Ok(self.read()?.map(|files| files.digest()))
     }
 
-    /// Removes the folder that was replaced, but for what is neither in the skill nor among its old files. A program that
-    /// was about to save may have written it there.
+    /// Removes the replaced folder, except what is neither in the skill nor among its old files. A program may have
+    /// saved that there.
     fn remove_replaced(&self, parent: &Dir, replaced: &OsStr, old: &SkillFiles) -> WriteResult<()> {
         let (_, name) = self.parent()?;
         let skill = parent.open_subfolder(name)?;
@@ -254,8 +254,8 @@ impl SkillPath {
     }
 }
 
-/// Removes a folder and what is in it, if that is in the folder `other` too or among the files of `old`. Returns whether
-/// nothing was left.
+/// Removes a folder's entries that are also in the folder `other` or in `old`, and the folder itself if it is then
+/// empty. Returns whether it was removed.
 fn remove_known(
     parent: &Dir,
     name: &OsStr,
@@ -298,7 +298,7 @@ fn remove_known(
     }
 }
 
-/// Returns the content of a file.
+/// Returns a file's content.
 fn content(folder: &Dir, name: &OsStr) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = folder.open_read(name).ok()?;
@@ -306,7 +306,7 @@ fn content(folder: &Dir, name: &OsStr) -> Option<Vec<u8>> {
     (size as u64 <= MAX_BYTES).then_some(bytes)
 }
 
-/// Removes the temporary files of killed writers from a folder and those below it. They would count as files of the skill.
+/// Removes killed writers' temporary files from a folder and its subfolders. They would count as the skill's files.
 fn remove_temporary_files(folder: &Dir, depth: usize) -> WriteResult<()> {
     remove_leftovers(folder);
     for name in folder.names_with_prefix("")? {
@@ -320,7 +320,7 @@ fn remove_temporary_files(folder: &Dir, depth: usize) -> WriteResult<()> {
     Ok(())
 }
 
-/// Flushes a folder and those below it.
+/// Flushes a folder and its subfolders.
 fn flush_folders(folder: &Dir, depth: usize) -> WriteResult<()> {
     for name in folder.names_with_prefix("")? {
         let is_folder = folder
@@ -333,7 +333,7 @@ fn flush_folders(folder: &Dir, depth: usize) -> WriteResult<()> {
     Ok(folder.sync()?)
 }
 
-/// Returns a random name under which a folder is built.
+/// Returns a random name for a folder being built.
 pub(crate) fn staging_name() -> String {
     random_name(TEMPORARY_PREFIX).to_string_lossy().into_owned()
 }
@@ -354,7 +354,7 @@ mod tests {
 
     const STAGING: &str = ".skillfold-write-test";
 
-    /// A skill with two files, a hidden one and a change of both.
+    /// A skill with two files and a hidden one, and a change to both.
     struct Fixture {
         folder: TempDir,
         place: SkillPath,
@@ -392,7 +392,7 @@ mod tests {
             self.place.recover(before, old, STAGING).unwrap();
         }
 
-        /// Returns the files below the folder, without the random part of their names.
+        /// Returns the files below the folder, with the random part of their names removed.
         fn files(&self) -> Vec<String> {
             let mut files = Vec::new();
             for folder in fs::read_dir(self.folder.path()).unwrap() {
@@ -418,7 +418,7 @@ mod tests {
             let current = parent.open_subfolder(name).unwrap();
             let mut new = StagedFolder::start(&parent, STAGING, 0o755).unwrap();
             new.fill(Some(&current), &fixture.edits).unwrap();
-            // As a program saves it: by another file that gets its name.
+            // As editors save: write another file, then rename it.
             fixture.write("pdf/.being-saved");
             let path = |file: &str| fixture.folder.path().join(file);
             fs::rename(path("pdf/.being-saved"), path(file)).unwrap();
@@ -435,7 +435,7 @@ mod tests {
         let fixture = Fixture::new();
         let Fixture { old, edits, .. } = &fixture;
         fixture.place.change(old, edits, STAGING).unwrap();
-        // A program had looked up the folder before.
+        // A program had opened the folder earlier.
         fixture.write(&format!("{STAGING}/.late"));
         fixture.write(&format!("{STAGING}/notes.md"));
         fixture.recover();

@@ -1,10 +1,9 @@
-//! A file written and synced under a temporary name before it is renamed to its final one.
+//! A file that is written and synced under a temporary name, then renamed.
 //!
-//! A writer that is killed leaves its temporary file behind. The next write into the folder removes it, but must not
-//! remove the file of a live writer. So each writer holds a lock on its temporary file, which the system releases when
-//! the process ends, however it ends: an unlocked file has no writer. A file that was created but is not locked yet
-//! looks the same for a moment. Its writer then finds the lock taken, or the name gone once it has the lock, and
-//! creates another file.
+//! A killed writer leaves its temporary file behind. The next write into the folder removes it, but must not remove a
+//! live writer's file. So each writer locks its temporary file, and the system releases the lock when the process ends
+//! for any reason: an unlocked file has no writer. A file that was created but not locked yet looks the same for a
+//! moment. Its writer then finds the lock taken, or the name gone once it has the lock, and creates another file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions, TryLockError};
@@ -18,7 +17,7 @@ use crate::files::fault::{CHANGED, WriteFault, WriteResult};
 use crate::files::restore::{is_unchanged, restore_name};
 use crate::files::temporary_name::{TEMPORARY_PREFIX, temporary_name};
 
-/// How often another writer may remove a new temporary file as a leftover, each time just before it is locked.
+/// How often another writer may remove a new temporary file as a leftover just before it is locked.
 const MAX_ATTEMPTS: usize = 64;
 
 /// Permissions of the new file.
@@ -45,7 +44,7 @@ impl FileMode {
     }
 }
 
-/// Writes a file that must not exist yet in a folder that nobody else knows, and flushes it.
+/// Writes and flushes a new file in a folder that nobody else knows.
 pub(crate) fn write_new(dir: &Dir, name: &OsStr, bytes: &[u8], mode: &FileMode) -> io::Result<()> {
     let file = dir.create_file(name, mode.when_created())?;
     fill(&file, bytes, mode)
@@ -70,13 +69,13 @@ pub(crate) struct Staged<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
-    /// Identity of the file to remove under the temporary name. Any other file with that name belongs to someone else.
+    /// Identity of the temporary file to remove. Any other file with that name belongs to someone else.
     identity: Identity,
     is_persisted: bool,
 }
 
 impl<'a> Staged<'a> {
-    /// Writes and syncs `bytes` under a temporary name, after removing what killed writers left.
+    /// Writes and syncs `bytes` under a temporary name, after removing killed writers' leftovers.
     pub(crate) fn write(dir: &'a Dir, bytes: &[u8], mode: &FileMode) -> io::Result<Self> {
         remove_leftovers(dir);
         let staged = Self::create(dir, mode)?;
@@ -98,7 +97,7 @@ impl<'a> Staged<'a> {
                     .stat(&name)?
                     .is_some_and(|found| found.identity == identity),
                 Err(TryLockError::WouldBlock) => false,
-                // If this writer cannot lock, no other writer can either.
+                // If this writer cannot lock, no other can either.
                 Err(TryLockError::Error(_)) => true,
             };
             if is_ours {
@@ -125,14 +124,14 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Renames the file to `name`, replacing any file of that name.
+    /// Renames the file to `name`, replacing an existing file.
     pub(crate) fn persist(mut self, name: &OsStr) -> io::Result<()> {
         self.dir.rename(&self.name, name)?;
         self.is_persisted = true;
         Ok(())
     }
 
-    /// Finishes an exchange of names: removes the old file if it is still the one that was opened, with the content
+    /// Completes an exchange of names: removes the old file if it is still the one that was opened, with the content
     /// that was read. Otherwise, and if the check or the sync fails, swaps the names back.
     pub(crate) fn finish_exchange(
         mut self,
@@ -157,7 +156,7 @@ impl<'a> Staged<'a> {
         Err(result.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
     }
 
-    /// Returns whether the temporary name still belongs to this file.
+    /// Returns whether the temporary name still refers to this file.
     fn owns_temporary_name(&self) -> bool {
         let found = self.dir.stat(&self.name).ok().flatten();
         found.is_some_and(|found| found.identity == self.identity)
@@ -174,8 +173,7 @@ impl Drop for Staged<'_> {
 
 /// Removes the temporary files of dead writers.
 ///
-/// A file that cannot be listed, opened, locked or removed stays: it only takes up space, which is no reason to fail
-/// the write.
+/// A file that cannot be listed, opened, locked or removed stays: wasted space is no reason to fail the write.
 pub(crate) fn remove_leftovers(dir: &Dir) {
     for name in dir.names_with_prefix(TEMPORARY_PREFIX).unwrap_or_default() {
         let is_file = |kind| kind == Kind::File;
@@ -186,8 +184,7 @@ pub(crate) fn remove_leftovers(dir: &Dir) {
         if let Ok(file) = dir.open_read(&name)
             && file.try_lock().is_ok()
         {
-            // The lock is held until the name is gone, so that the file's writer cannot lock it and still find the
-            // name.
+            // The lock is held until the name is gone, so the file's writer cannot lock it and still find the name.
             _ = dir.remove(&name);
         }
     }
@@ -206,7 +203,7 @@ mod tests {
     use super::*;
     use crate::files::restore::{KEPT_ASIDE, remove_aside};
 
-    /// A file `a` that was read as `old`, and its folder.
+    /// A file `a` that was read with the content `old`, and its folder.
     struct Fixture {
         folder: tempfile::TempDir,
         dir: Dir,
@@ -330,12 +327,12 @@ mod tests {
 
     #[test]
     fn old_content_is_restored_if_it_cannot_be_compared() {
-        for act in [Fixture::exchange as fn(_, _, _) -> _, Fixture::remove] {
+        for operation in [Fixture::exchange as fn(_, _, _) -> _, Fixture::remove] {
             let mut fixture = Fixture::new();
             let file = fixture.folder.path().join("a");
             // This handle is write-only.
             fixture.opened = OpenOptions::new().write(true).open(file).unwrap();
-            assert_eq!(act(fixture, noop, |_, _| {}), "failed: a=old");
+            assert_eq!(operation(fixture, noop, |_, _| {}), "failed: a=old");
         }
     }
 

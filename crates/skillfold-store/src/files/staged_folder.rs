@@ -1,7 +1,6 @@
-//! A skill's new folder, built beside the old one and put in its place.
+//! A skill's new folder, built beside the old one and swapped in.
 //!
-//! Every file that does not change is the same file, by a second name, so that a program that holds it open still writes to
-//! the skill.
+//! Unchanged files are hard links to the old ones, so a program that holds one open still writes to the skill.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,14 +17,14 @@ use crate::files::temporary_name::random_name;
 const KEPT_ASIDE: &str = "The skill changed twice in the meantime; the other content is beside it, in the newest folder whose name starts with \
      `.skillfold-kept-`";
 
-/// Returns the name of the folder that was replaced, until it is removed.
+/// Returns the replaced folder's name until it is removed.
 pub(crate) fn replaced_name(staging: &OsStr) -> OsString {
     let mut name = staging.to_owned();
     name.push("-old");
     name
 }
 
-/// A folder that is being built beside its final name. It is removed when this is dropped.
+/// A folder being built beside its final name. Removed on drop.
 pub(crate) struct StagedFolder<'a> {
     parent: &'a Dir,
     name: OsString,
@@ -51,14 +50,13 @@ impl<'a> StagedFolder<'a> {
         self.is_kept = true;
     }
 
-    /// Puts in what is in `from`, changed by the edits.
+    /// Fills the folder with the entries of `from`, with the edits applied.
     pub(crate) fn fill(&mut self, from: Option<&Dir>, edits: &[FileEdit]) -> WriteResult<()> {
         let changes = &mut Changes::new(edits);
         self.entries.add(&self.dir, from, changes, b"")
     }
 
-    /// Puts the folder in the place of the old one, unless that has changed by then. `SkillPath::recover` removes the
-    /// old one.
+    /// Swaps the folder in for the old one, unless that has changed. `SkillPath::recover` removes the old one.
     pub(crate) fn exchange(
         self,
         name: &OsStr,
@@ -99,7 +97,7 @@ impl<'a> StagedFolder<'a> {
                 }
                 Err(fault)
             }
-            // Two steps then. If the second is missing after a crash, `recover` takes the first one back.
+            // This takes two steps. If the second is missing after a crash, `recover` reverts the first.
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 let replaced = replaced_name(&staging);
                 parent.rename(name, &replaced)?;
@@ -125,21 +123,21 @@ impl Drop for StagedFolder<'_> {
     }
 }
 
-/// What was put into a new folder.
+/// The contents of a new folder.
 #[derive(Default)]
 struct StagedEntries {
     entries: usize,
-    /// The files and links of the old folder that got a second name.
+    /// Files and links hard-linked from the old folder.
     linked: Entries,
-    /// The files and links of the new folder.
+    /// All files and links in the new folder.
     new: Entries,
 }
 
-/// Files and links by path. The bytes of a path are those of its names, with `/` in between.
+/// Files and links by path: the bytes of the names, joined with `/`.
 type Entries = BTreeMap<Vec<u8>, Identity>;
 
 impl StagedEntries {
-    /// Adds to the folder `to` what is in `from`, changed by the edits of the folder `prefix`, and flushes it.
+    /// Copies the entries of `from` to the folder `to`, with the edits below `prefix` applied, and flushes it.
     fn add(
         &mut self,
         to: &Dir,
@@ -184,7 +182,7 @@ impl StagedEntries {
         Ok(to.sync()?)
     }
 
-    /// Adds what is left of the edits below the folder `prefix`.
+    /// Applies the remaining edits below the folder `prefix`.
     fn add_new(&mut self, to: &Dir, changes: &mut Changes<'_>, prefix: &[u8]) -> WriteResult<()> {
         while let Some((path, edit)) = changes.first_below(prefix) {
             let rest = &path[prefix.len()..];
@@ -214,7 +212,7 @@ impl StagedEntries {
         Ok(())
     }
 
-    /// Returns whether a folder is the old one, but for files that are edited. Hidden files count.
+    /// Returns whether a folder is the old one, ignoring edited files. Hidden files count.
     fn is_old(&self, folder: &Dir, edits: &[FileEdit]) -> WriteResult<bool> {
         let mut found = Entries::new();
         list(folder, b"", &mut found)?;
@@ -232,7 +230,7 @@ impl StagedEntries {
     }
 }
 
-/// Adds the files and links of a folder.
+/// Lists a folder's files and links.
 fn list(folder: &Dir, prefix: &[u8], found: &mut Entries) -> WriteResult<()> {
     check_depth(prefix)?;
     for name in folder.names_with_prefix("")? {
@@ -255,7 +253,7 @@ fn check_depth(prefix: &[u8]) -> WriteResult<()> {
     Ok(())
 }
 
-/// The edits that are still to be made, by path.
+/// The pending edits, by path.
 struct Changes<'a>(BTreeMap<&'a str, &'a FileEdit>);
 
 impl<'a> Changes<'a> {
@@ -279,7 +277,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// A new script can be run, as it could where it was written.
+/// Makes a new script executable, as it was where it was written.
 fn new_file_mode(path: &str, bytes: &[u8]) -> FileMode {
     if path.starts_with("scripts/") && bytes.starts_with(b"#!") {
         FileMode::Program
@@ -288,7 +286,7 @@ fn new_file_mode(path: &str, bytes: &[u8]) -> FileMode {
     }
 }
 
-/// Removes a folder with everything in it. Links in it are removed, not followed.
+/// Removes a folder and its contents. Links are removed, not followed.
 pub(crate) fn remove_folder(parent: &Dir, name: &OsStr) -> io::Result<()> {
     let open = parent.open_subfolder(name);
     let folder = open.map_err(|_| io::Error::from(io::ErrorKind::NotADirectory))?;

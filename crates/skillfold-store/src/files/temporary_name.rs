@@ -1,4 +1,4 @@
-//! Names of files that a write renames later or removes.
+//! Names of files that a write later renames or removes.
 
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -33,7 +33,7 @@ pub enum Access {
     Private,
 }
 
-/// A file as it was read. A write replaces only this version.
+/// A file as it was read. A write only replaces this version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
     bytes: Vec<u8>,
@@ -56,7 +56,7 @@ impl ReadFile {
 }
 
 impl From<FileBytes> for ReadFile {
-    /// Converts a file read through a source. Without device and inode, only the content is compared.
+    /// Converts a file read from a source. Without device and inode, only the content is compared.
     fn from(content: FileBytes) -> Self {
         Self {
             bytes: content.bytes,
@@ -65,14 +65,14 @@ impl From<FileBytes> for ReadFile {
     }
 }
 
-/// A trusted folder, held open. All writes stay below it, and no link below it is followed.
+/// A trusted folder, held open. All writes stay below it, and links below it are not followed.
 ///
 /// Paths are relative to it, without `..`. Temporary files are named `.skillfold-write-` plus random characters. Each
-/// write removes those that killed writers left in the same folder, so its cost grows with the number of entries there.
+/// write removes those left by killed writers in the same folder, so its cost grows with the number of entries there.
 /// On a file system without locks, leftovers stay.
 ///
-/// Systems other than Unix have no directory handles: links are refused when they are found, but an attacker who swaps
-/// one in between check and use can win the race.
+/// Systems other than Unix have no directory handles: links are refused when found, but an attacker who swaps one in
+/// between check and use can win the race.
 #[derive(Debug)]
 pub struct WriteRoot {
     path: PathBuf,
@@ -80,7 +80,7 @@ pub struct WriteRoot {
 }
 
 impl WriteRoot {
-    /// Opens a folder. Links on the way to it are followed: the caller trusts the path.
+    /// Opens a folder. Follows links on the way: the caller trusts the path.
     ///
     /// # Errors
     ///
@@ -96,10 +96,10 @@ impl WriteRoot {
         })
     }
 
-    /// Opens a folder, creating it and its parents if missing. Links on the way are followed: this is for the user's
-    /// own folders, not for folders inside a project.
+    /// Opens a folder, creating it and its parents if missing. Follows links on the way: this is for the user's own
+    /// folders, not for folders inside a project.
     ///
-    /// With [`Access::Private`] the folder is made accessible to its owner only, even if it existed before.
+    /// With [`Access::Private`], restricts the folder to its owner, even if it already existed.
     pub fn open_or_create(path: &Path, access: Access) -> Result<Self, Error> {
         Self::open_or_create_folder(path, access)
             .map_err(|error| Error::write(path.to_string_lossy(), error))
@@ -114,7 +114,7 @@ impl WriteRoot {
         Ok(root)
     }
 
-    /// Reads a whole file. Returns `None` if the file or a folder on the way does not exist.
+    /// Reads an entire file. Returns `None` if the file or a folder on the way does not exist.
     ///
     /// # Errors
     ///
@@ -147,18 +147,18 @@ impl WriteRoot {
         }
     }
 
-    /// Creates a file that must not exist yet. The file appears with its full content.
+    /// Creates a new file, which appears with its full content.
     ///
-    /// Missing parent folders are created too, and stay if the write fails after that. Of several concurrent writers,
-    /// the first wins.
+    /// Also creates missing parent folders, which stay if the write then fails. Of several concurrent writers, the
+    /// first wins.
     ///
     /// # Errors
     ///
     /// [`Exists`](skillfold_core::ErrorKind::Exists) if the file already exists; it is left unchanged.
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file or a folder on the way is a link, something other
-    /// than a regular file has that name, or the path does not end in a name, leads out of the folder or names a
-    /// temporary file. [`Unwritable`](skillfold_core::ErrorKind::Unwritable) on an I/O error. The file does not exist
-    /// then, unless only the final sync of the folder failed.
+    /// than a regular file has that name, or the path does not end in a name, leaves the folder or names a temporary
+    /// file. [`Unwritable`](skillfold_core::ErrorKind::Unwritable) on an I/O error. The file does not exist then,
+    /// unless only the final sync of the folder failed.
     pub fn create(&self, file: &Path, bytes: &[u8], access: Access) -> Result<(), Error> {
         let create = || -> WriteResult<()> {
             let (dir, name) = self.open_or_create_parent(file, access)?;
@@ -183,8 +183,8 @@ impl WriteRoot {
         create().map_err(|fault| fault.into_error(&self.full_path(file)))
     }
 
-    /// Replaces a file if it is still the one that was read. After a crash at any moment it has the old content or the
-    /// new content, never a mix.
+    /// Replaces a file if it is still the one that was read. After a crash at any moment it has the old or the new
+    /// content, never a mix.
     ///
     /// Owner, group and attributes become those of a new file, and other hard links keep the old content.
     ///
@@ -208,7 +208,7 @@ impl WriteRoot {
                 Access::Ordinary => preserved_mode(&opened)?,
                 Access::Private => FileMode::Private,
             };
-            // The lock stops other writers from removing it as a leftover while it briefly has the temporary name.
+            // The lock stops other writers from removing it as a leftover while it briefly has a temporary name.
             _ = opened.try_lock();
             let staged = Staged::write(&dir, bytes, &mode)?;
             try_lock_folder(&dir);
@@ -253,7 +253,7 @@ impl WriteRoot {
         self.path.join(file)
     }
 
-    /// Opens the parent folder of a file and returns it with the file's name.
+    /// Opens a file's parent folder and returns it with the file's name.
     pub(crate) fn open_parent<'f>(&self, file: &'f Path) -> WriteResult<(Dir, &'f OsStr)> {
         self.walk(file, Dir::open_subfolder)
     }
@@ -286,7 +286,7 @@ impl WriteRoot {
         })
     }
 
-    /// Flushes the names in the folder of a file.
+    /// Flushes the names in a file's folder.
     pub(crate) fn flush_parent(&self, file: &Path) -> Result<(), Error> {
         let flush = || -> WriteResult<()> { Ok(self.open_parent(file)?.0.sync()?) };
         flush().map_err(|fault| fault.into_error(&self.full_path(file)))
@@ -335,7 +335,7 @@ fn stat_regular_file(dir: &Dir, name: &OsStr) -> WriteResult<Identity> {
     }
 }
 
-/// Opens a writable file that is still the one that was read.
+/// Opens a file for writing if it is still the one that was read.
 fn open_unchanged(dir: &Dir, name: &OsStr, old: &ReadFile) -> WriteResult<File> {
     let found = stat_regular_file(dir, name)?;
     let mut file = dir
@@ -366,7 +366,7 @@ fn preserved_mode(file: &File) -> io::Result<FileMode> {
     Ok(FileMode::Preserved(permissions))
 }
 
-/// Reports a missing file as changed, since it was read before.
+/// Maps a missing file to a changed one, since it was read before.
 pub(crate) fn missing_to_changed(fault: WriteFault) -> WriteFault {
     if fault.is_missing() {
         WriteFault::Refused(CHANGED)
@@ -375,8 +375,8 @@ pub(crate) fn missing_to_changed(fault: WriteFault) -> WriteFault {
     }
 }
 
-/// Flushes the name of a folder that is empty: whoever created it may have been killed before that. Once there is something
-/// in a folder, its name was flushed.
+/// Flushes an empty folder's name: its creator may have been killed before doing so. A folder with entries already had
+/// its name flushed.
 fn flush_if_empty(above: &Dir, folder: &Dir) -> io::Result<()> {
     if folder.is_empty()? {
         above.sync()?;
@@ -392,7 +392,7 @@ fn create_folder_all(path: &Path) -> io::Result<()> {
         None => path,
     };
     if path.is_dir() {
-        // The folder above may be one that cannot be read.
+        // The parent folder may be unreadable.
         if let Ok(above) = Dir::open(above) {
             flush_if_empty(&above, &Dir::open(path)?)?;
         }

@@ -1,4 +1,4 @@
-//! A file to be written: the user's own, or one of a project, whose content may come from anyone.
+//! A file to write: the user's own, or one in a project, whose content may come from anyone.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::files::write_root::{Access, ReadFile, WriteRoot};
 /// The name of the lock file in the user's state folder.
 const LOCK_NAME: &str = "lock";
 
-/// A file to be written, relative to a folder whose path is trusted.
+/// A file to write, relative to a folder whose path is trusted.
 #[derive(Clone, Debug)]
 pub struct WriteTarget {
     base: PathBuf,
@@ -25,7 +25,7 @@ enum Owner {
 }
 
 impl WriteTarget {
-    /// Creates the target for a file of the user. Links on the way to its folder are followed: they are the user's own.
+    /// Creates the target for a user's file. Follows links on the way to its folder: they are the user's own.
     pub fn for_user(path: &Path) -> Result<Self, Error> {
         let (Some(base), Some(file)) = (path.parent(), path.file_name()) else {
             let rule = "The path must end with a file name";
@@ -59,7 +59,7 @@ impl WriteTarget {
         }
     }
 
-    /// Returns a file that was read as text.
+    /// Returns a read file as text.
     pub fn text<'f>(&self, file: Option<&'f ReadFile>) -> Result<Option<&'f str>, Error> {
         let text = file.map(|file| str::from_utf8(file.bytes()));
         text.transpose().map_err(|error| {
@@ -86,9 +86,9 @@ impl WriteTarget {
     }
 }
 
-/// Takes the lock that every read-modify-write of our files holds, so that no change is lost.
+/// Takes the lock held by every read-modify-write of our files, so that no change is lost.
 ///
-/// It is in the user's state folder. If there is none or it cannot be written there is no lock, and the second of two
+/// The lock is in the user's state folder. If that is missing or not writable there is no lock, and the second of two
 /// concurrent changes is refused because the file has changed.
 pub fn lock_state(folder: Option<&Path>) -> Result<Option<Lock>, Error> {
     let Some(folder) = folder else {

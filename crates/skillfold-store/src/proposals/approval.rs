@@ -1,7 +1,7 @@
-//! Who may approve, and how that is shown.
+//! Who may approve, and how an approval is proven.
 //!
-//! An approval is given at a terminal, with a passphrase, by the host program or through a client. What each proves is in
-//! `docs/improve.md`.
+//! An approval is given at a terminal, with a passphrase, by the host program or through a client. `docs/improve.md`
+//! says what each proves.
 
 use std::fmt;
 use std::path::Path;
@@ -17,19 +17,19 @@ use skillfold_core::{Error, Refusal};
 use crate::files::write_root::{ReadFile, WriteRoot};
 use crate::proposals::log::{ApprovedBy, Event, LogRecords, Operation, Record, RecordedApproval};
 
-/// The file with which a passphrase is checked.
+/// The file that stores the passphrase verifier.
 pub(super) const PASSPHRASE_FILE: &str = "passphrase.json";
 const MAX_FILE_BYTES: u64 = 4 << 10;
 
-/// Memory and passes of the key derivation, as OWASP recommends for Argon2id.
+/// Memory and passes for key derivation, as OWASP recommends for Argon2id.
 const MEMORY_KIB: u32 = 19 << 10;
 const PASSES: u32 = 2;
 const MIN_CHARACTERS: usize = 8;
 
-/// What the key is bound to for a check of the passphrase alone.
+/// What the key signs when only the passphrase is checked.
 const CHECK: &str = "skillfold passphrase";
 
-/// An approval: who gives it, and how.
+/// An approval: who gave it, and how.
 #[derive(Clone)]
 pub struct Approval {
     by: String,
@@ -38,7 +38,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// A person was asked at a terminal and agreed. The caller has asked them.
+    /// The user agreed at a terminal. The caller has asked them.
     pub fn at_terminal(by: impl Into<String>) -> Self {
         Self {
             by: by.into(),
@@ -47,8 +47,8 @@ impl Approval {
         }
     }
 
-    /// The host program approves in its own right, or lets someone of this name approve, such as a reviewer agent. No
-    /// tool of an agent leads here.
+    /// The host program approves on its own authority, or lets someone with this name approve, such as a reviewer
+    /// agent. No agent tool leads here.
     pub fn by_host(name: impl Into<String>) -> Self {
         Self {
             by: name.into(),
@@ -57,8 +57,8 @@ impl Approval {
         }
     }
 
-    /// A client of this name asked the person by a form, and says that they agreed. It counts only for running a skill, and only
-    /// where a person [lets clients ask](crate::Store::set_client_approval).
+    /// A client with this name prompted the user, and says they agreed. Counts only for running a skill, and only if
+    /// the user [lets clients ask](crate::Store::set_client_approval).
     pub fn by_client(name: impl Into<String>) -> Self {
         Self {
             by: name.into(),
@@ -75,17 +75,17 @@ impl Approval {
         self
     }
 
-    /// Returns who approves.
+    /// Returns who gave it.
     pub fn by(&self) -> &str {
         &self.by
     }
 
-    /// Returns how it is given.
+    /// Returns how it was given.
     pub fn how(&self) -> ApprovedBy {
         self.how
     }
 
-    /// Returns how the log keeps it, without a proof.
+    /// Returns the approval as logged, without a proof.
     pub(crate) fn recorded(&self) -> RecordedApproval {
         RecordedApproval {
             by: self.by.clone(),
@@ -97,16 +97,16 @@ impl Approval {
 
 impl fmt::Debug for Approval {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the passphrase.
+        // Omits the passphrase.
         write!(formatter, "Approval({} by {:?})", self.how, self.by)
     }
 }
 
-/// What an approval must have.
+/// What an approval requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Requirement {
-    /// A person at a terminal, or the host.
+    /// The user at a terminal, or the host.
     #[default]
     Terminal,
     /// The passphrase.
@@ -123,12 +123,12 @@ struct StoredPassphrase {
     check: String,
 }
 
-/// A key that only whoever knows the passphrase has.
+/// A key derived from the passphrase.
 pub(crate) struct Key([u8; 32]);
 
 impl Key {
     fn derive(passphrase: &str, stored: &StoredPassphrase) -> Option<Self> {
-        // Bounds what a changed file can make us do.
+        // Bounds the cost that a tampered file can cause.
         if stored.memory_kib > MEMORY_KIB * 8 || stored.passes > PASSES * 8 {
             return None;
         }
@@ -141,7 +141,7 @@ impl Key {
         Some(Self(key))
     }
 
-    /// Returns the proof that the owner of the key agreed to `what`.
+    /// Returns the proof that the key's owner agreed to `what`.
     pub(crate) fn prove(&self, what: &str) -> String {
         use std::fmt::Write;
 
@@ -157,24 +157,24 @@ impl Key {
     }
 }
 
-/// Returns what is proved by an approval of a change.
+/// Returns the text that an approval of a change signs.
 pub(crate) fn approved(subject: Digest, before: Option<Digest>, after: Option<Digest>) -> String {
     let text = |digest: Option<Digest>| digest.map_or_else(|| "-".to_owned(), |it| it.to_string());
     format!("approve\n{subject}\n{}\n{}", text(before), text(after))
 }
 
-/// Returns what is proved by an approval to run a skill.
+/// Returns the text that an approval to run a skill signs.
 pub(crate) fn allowed(folder: &Path, digest: Digest, granted: &[String]) -> String {
     let folder = folder.to_string_lossy();
     format!("allow\n{folder}\n{digest}\n{}", granted.join("\n"))
 }
 
-/// Returns what is proved by a decision whether clients may ask.
+/// Returns the text that a decision on client prompts signs.
 pub(crate) fn clients_may_ask(allowed: bool) -> String {
     format!("clients may ask\n{allowed}")
 }
 
-/// Checks an approval against what is required, and returns how the log keeps it.
+/// Checks an approval against the requirement, and returns it as logged.
 pub(crate) fn check(
     root: &WriteRoot,
     approval: &Approval,
@@ -207,13 +207,13 @@ pub(crate) fn check(
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckedProofs {
-    /// The records whose approval was given with the passphrase.
+    /// Records approved with the passphrase.
     pub right: Vec<u64>,
-    /// The records whose proof is not one of the passphrase.
+    /// Records whose proof does not match the passphrase.
     pub wrong: Vec<u64>,
-    /// The records whose approval was given without a passphrase, since it was set.
+    /// Records approved without a passphrase after it was set.
     pub without: Vec<u64>,
-    /// Approvals that were given before the passphrase was set, and are not checked.
+    /// Number of approvals given before the passphrase was set; they are not checked.
     pub earlier: usize,
 }
 
@@ -228,7 +228,7 @@ impl CheckedProofs {
     }
 }
 
-/// Checks the proofs since the passphrase was set.
+/// Checks the proofs recorded since the passphrase was set.
 pub(crate) fn check_proofs(
     root: &WriteRoot,
     log: &LogRecords,
@@ -298,7 +298,7 @@ pub(crate) fn has_passphrase(root: &WriteRoot) -> Result<bool, Error> {
         .is_some())
 }
 
-/// Returns the key if the passphrase is the right one.
+/// Returns the key if the passphrase is correct.
 pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Error> {
     let Some(file) = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)? else {
         let rule = "No passphrase is set; set one with `skillfold passphrase`";
@@ -312,7 +312,8 @@ pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Err
     Ok(key.filter(|key| key.prove(CHECK) == stored.check))
 }
 
-/// Returns the file of a new passphrase as it is, and its new content, if the old passphrase is right. The store's lock is held.
+/// Returns the current passphrase file and its new content, if the old passphrase is correct. Requires the store's
+/// lock.
 pub(crate) fn new_passphrase(
     root: &WriteRoot,
     new: &str,

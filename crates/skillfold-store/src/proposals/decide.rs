@@ -1,4 +1,4 @@
-//! Approves and rejects proposals, and takes changes back.
+//! Approves and rejects proposals, and rolls back changes.
 
 use std::time::SystemTime;
 
@@ -20,7 +20,7 @@ const OTHER_BASE: &str =
 const OWN: &str = "You can't approve your own proposal; ask another reviewer";
 const NOT_KEPT: &str = "This version is no longer kept; `skillfold history` shows those that are";
 
-/// The version that a skill got.
+/// A skill's new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewVersion {
@@ -31,13 +31,13 @@ pub struct NewVersion {
 }
 
 impl Store {
-    /// Approves a proposal and makes its change, if the proposal and the skill are still what was reviewed: `proposal` is
-    /// the digest of the proposal, `base` that of the skill.
+    /// Approves a proposal and applies it, if the proposal and the skill are still what was reviewed: `proposal` is the
+    /// proposal's digest, `base` the skill's.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept, or the skill
-    /// has changed; [`NotFound`](skillfold_core::ErrorKind::NotFound) if the proposal was changed or decided. Nothing is
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the settings do not accept the approval, or the skill has
+    /// changed; [`NotFound`](skillfold_core::ErrorKind::NotFound) if the proposal was changed or decided. Nothing is
     /// changed then.
     pub fn approve(
         &self,
@@ -74,7 +74,7 @@ impl Store {
         locked.keep(&proposal)?;
         let applied =
             locked.change_skill(&proposal.place, before.as_ref(), &after, operation, now)?;
-        // If this fails, the log says that it is decided, and it is not shown again.
+        // If this fails, the log still marks it as decided, so it is not shown again.
         _ = locked.remove_file(&proposal);
         locked.prune();
         Ok(applied)
@@ -97,12 +97,12 @@ impl Store {
             reason: reason.to_owned(),
         };
         locked.log.append(event, now)?;
-        // If this fails, the log says that it is decided, and it is not shown again.
+        // If this fails, the log still marks it as decided, so it is not shown again.
         _ = locked.remove_file(&proposal);
         Ok(())
     }
 
-    /// Records what a reviewer thinks who may not decide, such as another agent.
+    /// Records the opinion of a reviewer who may not decide, such as another agent.
     pub fn recommend(
         &self,
         proposal: Digest,
@@ -123,7 +123,7 @@ impl Store {
         Ok(())
     }
 
-    /// Restores an earlier version of a skill. `base` is the version that it has now.
+    /// Restores an earlier version of a skill. `base` is its current version.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Store {
 const MOVED_BACK: &str = "The skill has changed since; review it again";
 
 impl LockedStore<'_> {
-    /// Changes a skill, keeps both versions and records it.
+    /// Changes a skill, stores both versions and logs the change.
     fn change_skill(
         &mut self,
         place: &SkillPath,

@@ -1,4 +1,4 @@
-//! The versions of skills.
+//! Skill versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -18,19 +18,19 @@ use crate::proposals::store::{LockedStore, Store};
 pub struct SkillVersion {
     /// Its digest; `None` if the skill was removed.
     pub digest: Option<Digest>,
-    /// When it came, in UTC. Of the first version only the time at which it was first known.
+    /// When it appeared, in UTC. For the first version, when it was first seen.
     pub time: String,
-    /// How it came.
+    /// What created it.
     pub cause: VersionCause,
-    /// Whether its files are kept, or are those that the skill has now.
+    /// Whether its files are stored, or are the skill's current ones.
     pub is_kept: bool,
 }
 
-/// How a version of a skill came to be.
+/// What created a version of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VersionCause {
-    /// It was there before anything was recorded.
+    /// It existed before anything was recorded.
     Found,
     /// A proposal was approved.
     Approved {
@@ -41,20 +41,20 @@ pub enum VersionCause {
         /// Why it was proposed.
         reason: String,
     },
-    /// An earlier version was taken again.
+    /// An earlier version was restored.
     RolledBack {
         /// Who approved it, and how.
         approval: RecordedApproval,
         /// Why.
         reason: String,
     },
-    /// It was changed by other hands: an editor, an update, an agent with access to the files.
+    /// It was edited outside Skillfold: by an editor, an update, an agent with file access.
     Edited,
 }
 
 impl Store {
-    /// Returns the versions of a skill that are known, oldest first. If anything of the skill is recorded, the last one is the skill
-    /// as it is now. Nothing is written, and of a damaged log the part before the damage is read.
+    /// Returns a skill's known versions, oldest first. If the skill has any records, the last version is its current
+    /// state. Writes nothing; reads a damaged log up to the damage.
     pub fn history(&self, place: &SkillPath, now: SystemTime) -> Result<Vec<SkillVersion>, Error> {
         let log = self.log()?;
         let mut versions = versions(&log, place);
@@ -64,7 +64,7 @@ impl Store {
                 None => false,
             };
         }
-        // While a change is made, the skill is on its way to the next version.
+        // During a change, the skill is between versions.
         if let Some(last) = versions.last()
             && log.unfinished().is_none()
         {
@@ -83,7 +83,7 @@ impl Store {
 }
 
 impl LockedStore<'_> {
-    /// Records the skill as it is, if it is not what the log says.
+    /// Records the skill's current state if it differs from the log.
     pub(crate) fn observe(&mut self, place: &SkillPath, now: SystemTime) -> Result<(), Error> {
         let Some(known) = versions(&self.log.read, place).pop() else {
             return Ok(());
@@ -106,9 +106,9 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Removes contents that no kept version and no waiting proposal needs. Failing to is no reason to fail.
+    /// Removes contents that no kept version or pending proposal needs. Errors are ignored.
     pub(crate) fn prune(&self) {
-        // Its versions are in use and not known as such yet.
+        // An unfinished operation uses versions that are not recorded yet.
         if self.log.read.unfinished().is_some() {
             return;
         }
@@ -122,7 +122,7 @@ impl LockedStore<'_> {
         {
             let versions = by_skill.entry(place).or_default();
             versions.extend(digest);
-            // The version before is mostly the one after the last change.
+            // The version before a change is usually the one after the previous change.
             versions.dedup();
         }
         if by_skill
@@ -148,7 +148,8 @@ impl LockedStore<'_> {
     }
 }
 
-/// Returns a function that gives the skill and the versions that a record brought: before the first one, and after it.
+/// Returns a function that maps a record to its skill and the versions it introduced: before the first one, and after
+/// it.
 fn changed_to(log: &LogRecords) -> impl Fn(&Record) -> Option<(&SkillPath, Vec<Digest>)> {
     let done: BTreeSet<u64> = log.done().map(|record| record.number).collect();
     move |record| match &record.event {

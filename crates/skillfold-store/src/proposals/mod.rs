@@ -1,4 +1,4 @@
-//! Proposed changes of skills: written, decided, undone, and recorded in a log.
+//! Proposed changes to skills: written, decided, undone and logged.
 
 pub(crate) mod log;
 mod objects;

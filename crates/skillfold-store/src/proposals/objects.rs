@@ -1,6 +1,6 @@
-//! Contents by their digest: the files and versions of skills, and proposals.
+//! Content-addressed objects: skill files, skill versions and proposals.
 //!
-//! A content is written once and never changed. It is read only if it still has its digest.
+//! An object is written once and never changed. It is returned only if it still matches its digest.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,21 +12,21 @@ use skillfold_core::{Error, ErrorKind};
 use crate::files::skill_files::SkillFiles;
 use crate::files::write_root::{Access, ReadFile, WriteRoot};
 
-/// Maximum size of one content, that of a whole skill.
+/// Maximum size of an object, that of an entire skill.
 const MAX_BYTES: u64 = 64 << 20;
 
 const FOLDER: &str = "objects";
 
-/// The contents in the store's folder.
+/// The objects in the store's folder.
 #[derive(Debug)]
 pub(crate) struct Objects<'a>(pub(crate) &'a WriteRoot);
 
 impl Objects<'_> {
-    /// Keeps a content, and returns its digest.
+    /// Stores an object and returns its digest.
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<Digest, Error> {
         let digest = Digest::sha256(bytes);
         match self.0.create(&path(digest), bytes, Access::Private) {
-            // Whoever wrote it may have been killed before its name was on the disk.
+            // Its writer may have been killed before the name was on disk.
             Err(error) if error.kind() == ErrorKind::Exists => {
                 self.0.flush_parent(&path(digest))?;
             }
@@ -35,14 +35,14 @@ impl Objects<'_> {
         Ok(digest)
     }
 
-    /// Returns a content; `None` if it is not kept, or no longer what it was.
+    /// Returns an object; `None` if it is not stored, or no longer matches its digest.
     pub(crate) fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, Error> {
         let file = self.0.read(&path(digest), MAX_BYTES)?;
         let bytes = file.map(ReadFile::into_bytes);
         Ok(bytes.filter(|bytes| Digest::sha256(bytes) == digest))
     }
 
-    /// Keeps a version of a skill, and returns its digest.
+    /// Stores a version of a skill and returns its digest.
     pub(crate) fn put_skill(&self, files: &SkillFiles) -> Result<Digest, Error> {
         for (_, bytes) in files.iter() {
             self.put(bytes)?;
@@ -50,7 +50,7 @@ impl Objects<'_> {
         self.put(&files.digests().to_bytes())
     }
 
-    /// Returns a version of a skill; `None` if it is not kept whole.
+    /// Returns a version of a skill; `None` if it is not stored completely.
     pub(crate) fn get_skill(&self, digest: Digest) -> Result<Option<SkillFiles>, Error> {
         let list = self.get(digest)?;
         let Some(list) = list.and_then(|list| FileDigests::from_bytes(&list)) else {
@@ -67,7 +67,7 @@ impl Objects<'_> {
         Ok(Some(files))
     }
 
-    /// Adds the digests of a version's files to those that stay.
+    /// Adds the digests of a version's files to `kept`.
     pub(crate) fn mark_skill(&self, digest: Digest, kept: &mut BTreeSet<Digest>) {
         kept.insert(digest);
         if let Ok(Some(list)) = self.get(digest) {
@@ -76,7 +76,7 @@ impl Objects<'_> {
         }
     }
 
-    /// Removes what is not among those that stay. What cannot be removed only takes up space.
+    /// Removes objects not in `kept`. One that cannot be removed only wastes space.
     pub(crate) fn retain(&self, kept: &BTreeSet<Digest>) -> usize {
         let mut removed = 0;
         for folder in self.0.names_in(FOLDER).unwrap_or_default() {
@@ -92,7 +92,7 @@ impl Objects<'_> {
     }
 }
 
-/// Returns the path of a content: its digest, in folders by the first two digits.
+/// Returns an object's path: its digest, in folders named after the first two digits.
 fn path(digest: Digest) -> PathBuf {
     let text = digest.to_string();
     let digits = text.trim_start_matches("sha256:");

@@ -1,8 +1,8 @@
-//! A proposal as a Markdown file, for people and for the store.
+//! A proposal as a Markdown file, readable by users and by the store.
 //!
-//! The file has the facts in its frontmatter, then the sections Diff, Justification and Evidence, and last what was checked
-//! when it was made. It is never changed: its digest is what a reviewer approves. The store reads the frontmatter, the diff
-//! and the quoted texts; it never believes the checks.
+//! The file has the facts in its frontmatter, then the sections Diff, Justification and Evidence, and finally the
+//! checks made when it was written. It never changes: its digest is what a reviewer approves. The store reads the
+//! frontmatter, the diff and the quoted texts, and never trusts the checks.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -13,31 +13,31 @@ use skillfold_core::load::Digest;
 use crate::files::skill_folder::SkillPath;
 use crate::proposals::log::Author;
 
-/// The format of the files that this version writes and reads.
+/// The file format this version reads and writes.
 const FORMAT: &str = "1";
 
-/// Maximum size of a proposal's file.
+/// Maximum size of a proposal file.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Maximum length of a justification in bytes.
 pub(crate) const MAX_JUSTIFICATION_BYTES: usize = 8 << 10;
 /// Maximum length of the evidence in bytes.
 pub(crate) const MAX_EVIDENCE_BYTES: usize = 32 << 10;
-/// Maximum length of a skill's id in the name of a file.
+/// Maximum length of a skill's id in a file name.
 const MAX_ID_BYTES: usize = 80;
 
-/// A change of a skill, or a new skill, that waits for a decision.
+/// A change to a skill, or a new skill, pending a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proposal {
     /// The name of its file.
     pub file: String,
-    /// The digest of its file, which stands for everything in it.
+    /// The digest of its file, which covers everything in it.
     pub digest: Digest,
-    /// The id of the skill.
+    /// The skill's id.
     pub skill: String,
-    /// Where the skill is, or will be.
+    /// The skill's current or future location.
     pub place: SkillPath,
-    /// The version that it changes; `None` for a new skill.
+    /// The version it changes; `None` for a new skill.
     pub base: Option<Digest>,
     /// Who proposed it.
     pub author: Author,
@@ -47,19 +47,19 @@ pub struct Proposal {
     pub diff: String,
     /// Why.
     pub justification: String,
-    /// What shows that it is right.
+    /// Evidence that it is right.
     pub evidence: Option<String>,
-    /// The whole file.
+    /// The full text of the file.
     pub text: String,
 }
 
 impl Proposal {
-    /// Returns its name: that of its file without the ending.
+    /// Returns its name: the file name without the extension.
     pub fn name(&self) -> &str {
         self.file.strip_suffix(".md").unwrap_or(&self.file)
     }
 
-    /// Writes the file.
+    /// Formats the file.
     pub(crate) fn to_text(&self, checks: &[String]) -> Result<String, Error> {
         let (base, folder) = self.place.parts();
         let mut fields = vec![
@@ -78,7 +78,7 @@ impl Proposal {
             fields.push(("session", session));
         }
         let mut text = "---\n".to_owned();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         for (name, value) in fields {
             _ = writeln!(text, "{name}: {}", serde_json::Value::from(value));
         }
@@ -111,7 +111,7 @@ impl Proposal {
         Ok(text)
     }
 
-    /// Reads a file of the name `file`.
+    /// Parses the file named `file`.
     pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Self, Error> {
         let invalid = |why: &str| Error::invalid(file, why);
         let text = str::from_utf8(bytes).map_err(|_| invalid("It is not UTF-8"))?;
@@ -193,7 +193,7 @@ impl Proposal {
         })
     }
 
-    /// Returns the name of the file for a skill and a time. `number` tells those of one second apart.
+    /// Returns the file name for a skill and a time. `number` distinguishes proposals made in the same second.
     pub(crate) fn file_name(skill: &str, time: &str, number: usize) -> String {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
         let mut id: String = skill
@@ -212,7 +212,7 @@ impl Proposal {
     }
 }
 
-/// Returns what is wrong with a file of the user that has another format than `known`, the one that this version writes.
+/// Describes what is wrong with a user's file in another format than `known`, the one this version writes.
 pub fn other_format(found: &str, known: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -227,20 +227,20 @@ fn path_text(path: &std::path::Path) -> Result<&str, Error> {
     })
 }
 
-/// Returns a fence that is longer than any in the text.
+/// Returns a fence longer than any in the text.
 fn fence_for(text: &str) -> String {
     let longest = text.split(|it| it != '`').map(str::len).max();
     "`".repeat(longest.unwrap_or(0).max(2) + 1)
 }
 
-/// Returns a text in one line as code.
+/// Returns single-line text as a code span.
 fn code_span(text: &str) -> String {
     let fence = fence_for(text);
     let fence = &fence[..fence.len() - 2];
     format!("{fence}{}{fence}", text.replace('\n', " "))
 }
 
-/// Returns the text as a quotation, so that none of its lines is a heading of the file.
+/// Returns the text as a block quote, so that none of its lines is a heading.
 fn quoted(text: &str) -> String {
     let lines = text.trim_end_matches('\n').split('\n');
     lines

@@ -19,14 +19,14 @@ use crate::proposals::proposal::{
 use crate::proposals::store::{LockedStore, Store};
 
 const FOLDER: &str = "proposals";
-/// Maximum proposals that wait at one time.
-const MAX_WAITING: usize = 200;
-/// Maximum proposals that wait for one skill.
-const MAX_WAITING_FOR_SKILL: usize = 10;
+/// Maximum number of pending proposals.
+const MAX_PENDING: usize = 200;
+/// Maximum number of pending proposals per skill.
+const MAX_PENDING_PER_SKILL: usize = 10;
 
-/// Maximum times that the same change is recorded as proposed again.
+/// How often the same change is recorded as proposed again.
 const MAX_REPEATS: usize = 9;
-/// Maximum bytes of why the same change was proposed again.
+/// Maximum length in bytes of the reason for proposing the same change again.
 const MAX_REPEAT_BYTES: usize = 1 << 10;
 
 const LOG_FULL: &str =
@@ -35,7 +35,7 @@ const TOO_MANY: &str =
     "Too many proposals are pending; approve or reject some with `skillfold review`";
 const TOO_MANY_FOR_SKILL: &str =
     "Ten proposals for this skill are pending; approve or reject some with `skillfold review`";
-const NOT_WAITING: &str =
+const NOT_PENDING: &str =
     "It was decided, or its file was changed; `skillfold proposals` lists those pending";
 
 /// A change to propose.
@@ -45,9 +45,9 @@ const NOT_WAITING: &str =
     reason = "whoever proposes names every part"
 )]
 pub struct NewProposal<'a> {
-    /// The id of the skill.
+    /// The skill's id.
     pub skill: &'a str,
-    /// Where the skill is, or will be.
+    /// The skill's current or future location.
     pub place: &'a SkillPath,
     /// The change as a unified diff.
     pub diff: &'a str,
@@ -55,54 +55,54 @@ pub struct NewProposal<'a> {
     pub author: Author,
     /// Why.
     pub justification: &'a str,
-    /// What shows that it is right.
+    /// Evidence that it is right.
     pub evidence: Option<&'a str>,
-    /// What was checked, one line each, for whoever reads the file.
+    /// The checks made, one per line, for whoever reads the file.
     pub checks: &'a [String],
 }
 
-/// A proposal that was made.
+/// The result of proposing a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proposed {
     /// The proposal.
     pub proposal: Proposal,
-    /// Whether the same change waited already; nothing was written then but a record, and after nine of these nothing.
+    /// Whether the same change was already pending. Then only a record is written, and nothing after nine of them.
     pub is_repeated: bool,
-    /// What of the diff was mended, one sentence each.
+    /// How the diff was repaired, one sentence each.
     pub repairs: Vec<String>,
 }
 
-/// A proposal that waits, with what the log says of it.
+/// A pending proposal, with its log entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingProposal {
     /// The proposal.
     pub proposal: Proposal,
-    /// Whether the store wrote it. A file that was put there outside Skillfold is not recorded.
+    /// Whether the store wrote it. A file put there outside Skillfold is not recorded.
     pub is_recorded: bool,
     /// The number of its record.
     number: Option<u64>,
     /// How often the same change was proposed again, up to nine.
     pub repeated: usize,
-    /// What reviewers who may not decide said: who, what and why.
+    /// Opinions of reviewers who may not decide: who, what and why.
     pub recommendations: Vec<(String, Verdict, String)>,
 }
 
-/// What a proposal would do.
+/// The effect of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preview {
-    /// The files that it changes.
+    /// The files it changes.
     pub edits: Vec<FileEdit>,
-    /// The skill before; without files if it is new.
+    /// The skill before; no files if it is new.
     pub before: SkillFiles,
     /// The skill after.
     pub after: SkillFiles,
 }
 
 impl Preview {
-    /// Returns what a diff would do to a skill as it is now.
+    /// Returns the effect of a diff on a skill's current files.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Preview {
         Self::from_files(place.read()?.unwrap_or_default(), diff)
     }
 
-    /// Returns what a diff would do where there is no skill.
+    /// Returns the effect of a diff that creates a skill.
     ///
     /// # Errors
     ///
@@ -131,28 +131,28 @@ impl Preview {
     }
 }
 
-/// The proposals that wait, and the files that are none.
+/// The pending proposals, and files that could not be read as one.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Proposals {
-    /// Those that wait, oldest first.
+    /// Pending proposals, oldest first.
     pub waiting: Vec<PendingProposal>,
-    /// Why a file in the folder is not one.
+    /// Why a file in the folder is not a proposal.
     pub unreadable: Vec<Error>,
 }
 
 impl Store {
-    /// Proposes a change of a skill, or a new skill where there is none. Nothing of the skill is changed.
+    /// Proposes a change to a skill, or a new skill if there is none. Leaves the skill unchanged.
     ///
     /// # Errors
     ///
     /// [`Invalid`](ErrorKind::Invalid) if the diff does not apply or a text is too long;
-    /// [`Refused`](ErrorKind::Refused) if too many proposals wait, or the log is too large for more.
+    /// [`Refused`](ErrorKind::Refused) if too many proposals are pending, or the log is too large for more.
     pub fn propose(&self, new: &NewProposal<'_>, now: SystemTime) -> Result<Proposed, Error> {
         self.propose_for(new, SkillPath::read, now)
     }
 
-    /// Proposes a new skill without looking into its folder, so that whoever proposes it does not learn what is there. It can be
+    /// Proposes a new skill without looking into its folder, so the proposer does not learn what is there. It can be
     /// approved once the folder is free.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Store {
         self.propose_for(new, |_| Ok(None), now)
     }
 
-    /// Proposes a change of the version that `read` returns.
+    /// Proposes a change to the version returned by `read`.
     fn propose_for(
         &self,
         new: &NewProposal<'_>,
@@ -171,7 +171,7 @@ impl Store {
     ) -> Result<Proposed, Error> {
         check_texts(new)?;
         let change = Change::parse(new.diff)?;
-        // No approval changes the skill while it is read.
+        // The lock keeps approvals from changing the skill during the read.
         let mut locked = self.write(now)?;
         if !locked.log.has_room_for_proposals() {
             return Err(Error::refused(new.skill, Refusal::TooLarge, LOG_FULL));
@@ -217,15 +217,15 @@ impl Store {
         let for_skill = proposals
             .iter()
             .filter(|it| it.proposal.place == *new.place);
-        let full = if proposals.len() >= MAX_WAITING {
+        let full = if proposals.len() >= MAX_PENDING {
             Some(TOO_MANY)
         } else {
-            (for_skill.count() >= MAX_WAITING_FOR_SKILL).then_some(TOO_MANY_FOR_SKILL)
+            (for_skill.count() >= MAX_PENDING_PER_SKILL).then_some(TOO_MANY_FOR_SKILL)
         };
         if let Some(rule) = full {
             return Err(Error::refused(new.skill, Refusal::TooLarge, rule));
         }
-        // A merge needs the version that was changed.
+        // Merging needs the base version.
         if let Some(before) = &before {
             locked.objects().put_skill(before)?;
         }
@@ -237,14 +237,14 @@ impl Store {
         })
     }
 
-    /// Returns the proposals that wait.
+    /// Returns the pending proposals.
     pub fn proposals(&self) -> Result<Proposals, Error> {
         Ok(list(&self.root, &self.log()?))
     }
 
-    /// Returns the proposal that waits under a file name or the start of a digest.
+    /// Finds a pending proposal by file name or digest prefix.
     pub fn find_proposal(&self, name: &str) -> Result<PendingProposal, Error> {
-        let waiting = self.proposals()?.waiting;
+        let pending = self.proposals()?.waiting;
         let is_meant = |it: &PendingProposal| {
             let digest = it.proposal.digest.to_string();
             let digits = digest.trim_start_matches("sha256:");
@@ -254,21 +254,21 @@ impl Store {
                 || digest == name
                 || (name.len() >= 8 && digits.starts_with(name))
         };
-        let names: Vec<String> = waiting.iter().map(|it| it.proposal.file.clone()).collect();
-        let found = waiting.into_iter().find(is_meant);
+        let names: Vec<String> = pending.iter().map(|it| it.proposal.file.clone()).collect();
+        let found = pending.into_iter().find(is_meant);
         found.ok_or_else(|| {
             let message = format!("No pending proposal named `{name}`");
-            let error = Error::new(ErrorKind::NotFound, message, NOT_WAITING);
+            let error = Error::new(ErrorKind::NotFound, message, NOT_PENDING);
             error.with_nearest(names.iter().take(3).map(String::as_str))
         })
     }
 
-    /// Returns what a proposal would do to the version that it was made for.
+    /// Returns the effect of a proposal on its base version.
     ///
     /// # Errors
     ///
-    /// [`Invalid`](ErrorKind::Invalid) if its diff does not apply; [`NotFound`](ErrorKind::NotFound) if the version is
-    /// not kept and the skill has another by now.
+    /// [`Invalid`](ErrorKind::Invalid) if its diff does not apply; [`NotFound`](ErrorKind::NotFound) if the base
+    /// version is not stored and the skill has changed since.
     pub fn preview(&self, proposal: &Proposal) -> Result<Preview, Error> {
         let before = match proposal.base {
             None => SkillFiles::default(),
@@ -282,8 +282,8 @@ impl Store {
         Preview::from_files(before, &proposal.diff)
     }
 
-    /// Returns the edits of a proposal merged with the skill as it is now, and the paths at which both changed the same
-    /// lines. The content of such a file has both, with markers.
+    /// Merges a proposal's edits with the skill's current files. Also returns the paths with conflicts; the content of
+    /// such a file has both versions, with markers.
     pub fn merged(&self, proposal: &Proposal) -> Result<(Vec<FileEdit>, Vec<String>), Error> {
         let preview = self.preview(proposal)?;
         let current = proposal.place.read()?.unwrap_or_default();
@@ -317,15 +317,15 @@ impl LockedStore<'_> {
         list(&self.store.root, &self.log.read)
     }
 
-    /// Returns the proposal with this digest.
+    /// Returns the pending proposal with this digest.
     pub(crate) fn waiting(&self, digest: Digest) -> Result<Proposal, Error> {
-        let waiting = self.proposals().waiting.into_iter();
-        let mut proposals = waiting.map(|it| it.proposal);
+        let pending = self.proposals().waiting.into_iter();
+        let mut proposals = pending.map(|it| it.proposal);
         let found = proposals.find(|it| it.digest == digest);
-        found.ok_or_else(|| not_waiting(digest))
+        found.ok_or_else(|| not_pending(digest))
     }
 
-    /// Writes a proposal under the first name that is free, and records it.
+    /// Writes a proposal under the first free name, and records it.
     fn add(
         &mut self,
         mut proposal: Proposal,
@@ -357,7 +357,7 @@ impl LockedStore<'_> {
         Ok(proposal)
     }
 
-    /// Writes the file of a proposal that was recorded last.
+    /// Writes the file of the last recorded proposal if it is missing.
     pub(crate) fn restore_proposal(&mut self) -> Result<(), Error> {
         let Some(Event::Proposed { proposal, file, .. }) =
             self.log.read.records.last().map(|record| &record.event)
@@ -366,7 +366,7 @@ impl LockedStore<'_> {
         };
         let path = Path::new(FOLDER).join(file);
         if self.store.root.read(&path, MAX_FILE_BYTES)?.is_some() {
-            // Whoever wrote it may have been killed before its name was on the disk.
+            // Its writer may have been killed before the name was on disk.
             return self.store.root.flush_parent(&path);
         }
         match self.objects().get(*proposal)? {
@@ -375,34 +375,34 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Keeps the bytes of a proposal, which may be put there outside Skillfold.
+    /// Stores a proposal's bytes; its file may have been written outside Skillfold.
     pub(crate) fn keep(&self, proposal: &Proposal) -> Result<(), Error> {
-        match self.file_of(proposal)? {
+        match self.read_proposal_file(proposal)? {
             Some(file) => self.objects().put(file.bytes()).map(|_| ()),
-            None => Err(not_waiting(proposal.digest)),
+            None => Err(not_pending(proposal.digest)),
         }
     }
 
-    /// Takes away the file of a proposal that is decided. A file that was changed since is another proposal.
+    /// Removes a decided proposal's file. A file that changed since is another proposal.
     pub(crate) fn remove_file(&self, proposal: &Proposal) -> Result<(), Error> {
         let path = Path::new(FOLDER).join(&proposal.file);
-        match self.file_of(proposal)? {
+        match self.read_proposal_file(proposal)? {
             Some(file) => self.store.root.remove(&path, &file),
             None => Ok(()),
         }
     }
 
-    /// Reads the file of a proposal; `None` if it is no longer what was read.
-    fn file_of(&self, proposal: &Proposal) -> Result<Option<ReadFile>, Error> {
+    /// Reads a proposal's file; `None` if it has changed.
+    fn read_proposal_file(&self, proposal: &Proposal) -> Result<Option<ReadFile>, Error> {
         let path = Path::new(FOLDER).join(&proposal.file);
         let file = self.store.root.read(&path, MAX_FILE_BYTES)?;
         Ok(file.filter(|file| Digest::sha256(file.bytes()) == proposal.digest))
     }
 }
 
-fn not_waiting(digest: Digest) -> Error {
+fn not_pending(digest: Digest) -> Error {
     let message = format!("No pending proposal with the digest `{digest}`");
-    Error::new(ErrorKind::NotFound, message, NOT_WAITING)
+    Error::new(ErrorKind::NotFound, message, NOT_PENDING)
 }
 
 fn check_texts(new: &NewProposal<'_>) -> Result<(), Error> {
@@ -423,7 +423,7 @@ fn check_texts(new: &NewProposal<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the files of proposals that are not decided.
+/// Reads the undecided proposals.
 fn list(root: &WriteRoot, log: &LogRecords) -> Proposals {
     let decided = decided(log);
     let mut proposals = Proposals::default();
@@ -434,7 +434,7 @@ fn list(root: &WriteRoot, log: &LogRecords) -> Proposals {
         !name.as_encoded_bytes().starts_with(b".")
             && path.extension().is_some_and(|extension| extension == "md")
     };
-    for name in names.iter().filter(is_proposal).take(MAX_WAITING * 2) {
+    for name in names.iter().filter(is_proposal).take(MAX_PENDING * 2) {
         let file = name.to_string_lossy();
         let path = PathBuf::from(FOLDER).join(name);
         let parsed = match root.read(&path, MAX_FILE_BYTES) {
@@ -445,18 +445,18 @@ fn list(root: &WriteRoot, log: &LogRecords) -> Proposals {
         match parsed {
             Err(error) => proposals.unreadable.push(error),
             Ok(proposal) if decided.contains(&proposal.digest) => {}
-            Ok(proposal) => proposals.waiting.push(waiting(proposal, log)),
+            Ok(proposal) => proposals.waiting.push(pending_proposal(proposal, log)),
         }
     }
-    // Several can be of the same second.
+    // Several may have the same second.
     proposals
         .waiting
         .sort_by_cached_key(|it| (it.proposal.time.clone(), it.number));
     proposals
 }
 
-fn waiting(proposal: Proposal, log: &LogRecords) -> PendingProposal {
-    let mut waiting = PendingProposal {
+fn pending_proposal(proposal: Proposal, log: &LogRecords) -> PendingProposal {
+    let mut pending = PendingProposal {
         proposal,
         is_recorded: false,
         number: None,
@@ -465,30 +465,30 @@ fn waiting(proposal: Proposal, log: &LogRecords) -> PendingProposal {
     };
     for record in &log.records {
         match &record.event {
-            Event::Proposed { proposal, .. } if *proposal == waiting.proposal.digest => {
-                waiting.is_recorded = true;
-                waiting.number = Some(record.number);
+            Event::Proposed { proposal, .. } if *proposal == pending.proposal.digest => {
+                pending.is_recorded = true;
+                pending.number = Some(record.number);
             }
-            Event::ProposedAgain { proposal, .. } if *proposal == waiting.proposal.digest => {
-                waiting.repeated += 1;
+            Event::ProposedAgain { proposal, .. } if *proposal == pending.proposal.digest => {
+                pending.repeated += 1;
             }
             Event::Recommended {
                 proposal,
                 by,
                 verdict,
                 reason,
-            } if *proposal == waiting.proposal.digest => {
-                waiting
+            } if *proposal == pending.proposal.digest => {
+                pending
                     .recommendations
                     .push((by.clone(), *verdict, reason.clone()));
             }
             _ => {}
         }
     }
-    waiting
+    pending
 }
 
-/// Returns the proposals that were approved or rejected.
+/// Returns the approved and rejected proposals.
 fn decided(log: &LogRecords) -> BTreeSet<Digest> {
     let rejected = log.records.iter().filter_map(|record| match &record.event {
         Event::Rejected { proposal, .. } => Some(*proposal),

@@ -1,7 +1,7 @@
-//! The store: a folder with proposals, the versions of skills and the log of what was decided.
+//! The store: a folder with proposals, skill versions and the log of decisions.
 //!
-//! Each operation logs a start and a finish around one atomic change. A process that ends in between leaves the old state or
-//! the new one, and the next to open the store logs which.
+//! Each operation logs a start and a finish around one atomic change. A process that dies in between leaves the old or
+//! the new state, and the next one to open the store logs which.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -20,14 +20,14 @@ use crate::proposals::log::{
 };
 use crate::proposals::objects::Objects;
 
-/// The name of the lock file in the store's folder.
+/// The lock file's name in the store's folder.
 const LOCK_NAME: &str = "lock";
-/// Maximum size of a file that an operation changes.
+/// Maximum size of a file changed by an operation.
 const MAX_TARGET_BYTES: u64 = 16 << 20;
-/// How many versions of a skill are kept if nothing else is said.
+/// Default number of versions kept per skill.
 pub const KEPT_VERSIONS: usize = 50;
 
-/// The store of a user.
+/// A user's store.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) root: WriteRoot,
@@ -36,7 +36,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is created if missing. Only the user can access it.
+    /// Opens the store in a folder, creating it if missing. Only the user can access it.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Store {
         })
     }
 
-    /// Sets what an approval must have.
+    /// Sets what an approval requires.
     #[must_use]
     pub fn require(mut self, requirement: Requirement) -> Self {
         self.requirement = requirement;
@@ -63,12 +63,12 @@ impl Store {
         self
     }
 
-    /// Reads the log. Nothing is changed, and damage is reported in the result.
+    /// Reads the log without changing it. Damage is reported in the result.
     pub fn log(&self) -> Result<LogRecords, Error> {
         log::read(&self.root)
     }
 
-    /// Returns a version of a skill; `None` if it is not kept.
+    /// Returns a version of a skill; `None` if it is not stored.
     pub fn version(&self, digest: Digest) -> Result<Option<SkillFiles>, Error> {
         Objects(&self.root).get_skill(digest)
     }
@@ -98,12 +98,12 @@ impl Store {
         locked.perform(Operation::SetPassphrase, target, before, after, now, write)
     }
 
-    /// Checks an approval to run a skill, by its folder, the digest of what was looked at and what is granted, and returns it for
-    /// the log.
+    /// Checks an approval to run a skill, identified by its folder, the digest of what was reviewed and the permissions
+    /// granted. Returns it as logged.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the settings do not accept the approval.
     pub fn check_allowance(
         &self,
         folder: &Path,
@@ -122,9 +122,9 @@ impl Store {
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
-    /// Returns whether the log has the approval that lets a skill run: where a passphrase is required, the last decision about
-    /// its folder, given with the passphrase. A list that something else has edited is not enough then, nor is a log that is damaged
-    /// or of a newer version.
+    /// Returns whether the log allows a skill to run. Always true unless a passphrase is required. Then the last
+    /// decision about its folder must be an approval with the passphrase: an allow list edited by something else is not
+    /// enough, nor is a log that is damaged or from a newer version.
     ///
     /// # Errors
     ///
@@ -166,8 +166,8 @@ impl Store {
         Ok(log.damage.is_none() && log.unknown().is_none() && is_allowed)
     }
 
-    /// Returns whether clients may ask if a skill may run: what was decided last. Where the log is damaged or of a newer
-    /// version, or a passphrase is required, they may not.
+    /// Returns whether clients may ask to run a skill, as last decided. They may not if the log is damaged or from a
+    /// newer version, or if a passphrase is required.
     pub fn clients_may_ask(&self) -> Result<bool, Error> {
         if self.requirement == Requirement::Passphrase {
             return Ok(false);
@@ -184,11 +184,11 @@ impl Store {
         Ok(log.damage.is_none() && log.unknown().is_none() && decided == Some(true))
     }
 
-    /// Decides whether clients may ask if a skill may run.
+    /// Sets whether clients may ask to run a skill.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the settings do not accept the approval.
     pub fn set_client_approval(
         &self,
         allowed: bool,
@@ -202,17 +202,17 @@ impl Store {
         Ok(())
     }
 
-    /// Checks the proofs of the approvals that were given since the passphrase was set.
+    /// Checks the proofs of the approvals given since the passphrase was set.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if it is not the passphrase, or none is set.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the passphrase is wrong or none is set.
     pub fn check_proofs(&self, passphrase: &str) -> Result<CheckedProofs, Error> {
         approval::check_proofs(&self.root, &self.log()?, passphrase)
     }
 
-    /// Changes a file of the user, such as the list of trusted folders, and records it. `change` writes the file; `after`
-    /// is the content that it writes, `None` if it removes the file.
+    /// Changes a user's file, such as the list of trusted folders, and logs it. `change` writes the file; `after` is
+    /// the content it writes, `None` if it removes the file.
     pub fn record_change(
         &self,
         operation: Operation,
@@ -228,7 +228,7 @@ impl Store {
         locked.perform(operation, target, before, after, now, change)
     }
 
-    /// Locks the store, and first finishes what another process has not.
+    /// Locks the store, then finishes what another process left unfinished.
     pub(crate) fn write(&self, now: SystemTime) -> Result<LockedStore<'_>, Error> {
         let lock = self.root.lock(LOCK_NAME)?;
         let mut locked = LockedStore {
@@ -241,7 +241,7 @@ impl Store {
     }
 }
 
-/// The store while it is locked.
+/// The locked store.
 pub(crate) struct LockedStore<'s> {
     pub(crate) store: &'s Store,
     pub(crate) log: Log<'s>,
@@ -253,7 +253,7 @@ impl LockedStore<'_> {
         Objects(&self.store.root)
     }
 
-    /// Does something that changes more than the log.
+    /// Performs an operation that changes more than the log.
     pub(crate) fn perform(
         &mut self,
         operation: Operation,
@@ -273,13 +273,13 @@ impl LockedStore<'_> {
         let changed = change();
         match self.finish(changed.is_ok(), now) {
             Ok(Some(OperationOutcome::Done)) => Ok(()),
-            // If this failed, the next who opens the store finds out whether it is done, and writes it down.
+            // If this failed, the next one to open the store finds out whether it is done, and logs that.
             _ => changed,
         }
     }
 
-    /// Writes down how the operation ended that was started last, if that is not written. `is_done` says that it succeeded,
-    /// whatever others changed since; otherwise that is found out.
+    /// Logs how the last started operation ended, if not logged yet. `is_done` means it succeeded, whatever others
+    /// changed since; otherwise the outcome is read from the disk.
     fn finish(
         &mut self,
         is_done: bool,
@@ -300,7 +300,7 @@ impl LockedStore<'_> {
         };
         let found = self.settle(target, *before)?;
         if !is_done {
-            // What is found may not be on the disk yet.
+            // The state found may not be on disk yet.
             flush(target)?;
         }
         let outcome = if is_done || found == *after {
@@ -323,7 +323,7 @@ impl LockedStore<'_> {
         self.restore_proposal()
     }
 
-    /// Clears away what an operation left, and returns the digest of what it changes.
+    /// Cleans up after an operation, and returns its target's digest.
     fn settle(&self, target: &Target, before: Option<Digest>) -> Result<Option<Digest>, Error> {
         match target {
             Target::Skill(place, staging) => {
@@ -344,7 +344,7 @@ impl LockedStore<'_> {
     }
 }
 
-/// Flushes the names that an operation changes.
+/// Flushes the names changed by an operation.
 fn flush(target: &Target) -> Result<(), Error> {
     match target {
         Target::Skill(place, _) => place.flush(),

@@ -1,4 +1,4 @@
-//! What must hold once the store was opened again.
+//! What must hold once the store is reopened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,13 +11,13 @@ use crate::home::{Home, approve, now};
 use crate::scenario::{Scenario, Subject};
 use crate::tree::Tree;
 
-/// What a user sees of a home.
+/// What a user sees of a home folder.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Everything but the store.
     outside: Tree,
     log: Vec<u8>,
-    /// What the log says: without acts that changed nothing.
+    /// The logged events, without operations that changed nothing.
     events: Vec<Event>,
     waiting: Vec<Digest>,
     has_passphrase: bool,
@@ -61,7 +61,7 @@ impl Seen {
         self
     }
 
-    /// Returns how this differs from `other` in anything but the bytes of the log.
+    /// Returns how this differs from `other`, ignoring the log's bytes.
     fn difference(&self, other: &Self) -> Option<String> {
         let Self {
             outside,
@@ -87,7 +87,7 @@ impl Seen {
     }
 }
 
-/// Returns what the log says, without acts that changed nothing and without what is random.
+/// Returns the logged events, without random parts and operations that changed nothing.
 fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
     let ends: BTreeMap<u64, OperationOutcome> = log
         .records
@@ -103,7 +103,7 @@ fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
         if let Event::Started { target, after, .. } = &mut event {
             match target {
                 Target::Skill(_, staging) => staging.clear(),
-                // The salt of a passphrase is random.
+                // A passphrase's salt is random.
                 Target::File(file) if file.ends_with("passphrase.json") => *after = None,
                 _ => {}
             }
@@ -120,7 +120,7 @@ fn events(log: &LogRecords) -> Result<Vec<Event>, String> {
     Ok(events)
 }
 
-/// Clears away what an interrupted act left, as any act does first.
+/// Cleans up after an interrupted operation, as any operation does first.
 pub(crate) fn recover(home: &Home) -> Result<(), Error> {
     let unknown = Digest::sha256(b"no proposal");
     match home.open()?.reject(unknown, "anna", "", now()) {
@@ -129,19 +129,19 @@ pub(crate) fn recover(home: &Home) -> Result<(), Error> {
     }
 }
 
-/// A scenario, and what is seen before and after it.
+/// A scenario, with the state before and after it.
 pub(crate) struct Trial<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) home: &'a Home,
     pub(crate) subject: Subject,
     before: Seen,
     after: Seen,
-    /// Whether the modes of files are known.
+    /// Whether file modes are known.
     pub(crate) has_modes: bool,
 }
 
 impl<'a> Trial<'a> {
-    /// `before` was seen before the act, and now it is done.
+    /// `before` is the state before the operation, which is done now.
     pub(crate) fn new(
         scenario: &'a Scenario,
         home: &'a Home,
@@ -161,7 +161,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Checks that the act is done or nothing was changed, and that nothing was lost.
+    /// Checks that the operation is either done or changed nothing, and that nothing was lost.
     pub(crate) fn check(&self, is_acknowledged: bool) -> Result<(), String> {
         recover(self.home).map_err(|error| format!("no recovery: {}", text(error)))?;
         let seen = self.see()?;
@@ -174,7 +174,7 @@ impl<'a> Trial<'a> {
         }
         let mut expected = if is_done { &self.after } else { &self.before }.clone();
         let is_twice = is_done && self.scenario.again.is_none();
-        // Of an act that was not done, the log may say what it found first.
+        // If the operation was not done, the log may still have what it found first.
         let is_begun = self.after.events.starts_with(&seen.events)
             && seen.events.starts_with(&self.before.events);
         if is_twice || is_begun {
@@ -200,7 +200,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Checks that the versions of which the log speaks can be read.
+    /// Checks that the logged versions can be read.
     fn check_versions(&self, events: &[Event]) -> Result<(), String> {
         let mut versions: BTreeMap<&SkillPath, Vec<Digest>> = BTreeMap::new();
         for event in events {
@@ -233,7 +233,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Tries the act again: it succeeds if it was not done, and is refused for the right reason otherwise.
+    /// Retries the operation: it succeeds if it was not done, and is otherwise refused for the right reason.
     fn try_again(&self, is_done: bool) -> Result<(), String> {
         let tried = (self.scenario.act)(self.home, &self.subject);
         let refused: Option<ErrorKind> = tried.as_ref().err().map(Error::kind);
@@ -244,14 +244,14 @@ impl<'a> Trial<'a> {
         let (mut seen, after) = (self.see()?, self.with_modes(self.after.clone()));
         self.check_versions(&seen.events)?;
         if is_done {
-            // What may be done twice is recorded twice.
+            // An operation that may be repeated is logged twice.
             seen.events.truncate(after.events.len());
         }
         let difference = seen.difference(&after);
         difference.map_or(Ok(()), |it| Err(format!("after one more try: {it}")))
     }
 
-    /// Decides on all proposals that wait, and compares the history with the skill.
+    /// Decides all pending proposals, and compares the history with the skill.
     fn decide(&self) -> Result<(), String> {
         let store: Store = self.home.store();
         for it in store.proposals().map_err(text)?.waiting {
@@ -273,7 +273,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Returns an error with its hint, which says why.
+/// Formats an error with its hint, which says why.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn text(error: Error) -> String {
     format!("{error} ({})", error.hint())

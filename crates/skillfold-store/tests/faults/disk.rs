@@ -1,8 +1,8 @@
-//! A disk that loses what was not flushed.
+//! A disk that loses unflushed writes.
 //!
-//! What a file system promises, and no more: the bytes of a file are there once the file is flushed, a name once its folder
-//! is. Until then the bytes may be there, or a part of them, or zeros in their place; of the changes of one folder the first
-//! few may be there. Nothing is promised about the order of changes of two files or folders.
+//! It keeps only what a file system guarantees: a file's bytes once the file is flushed, a name once its folder is.
+//! Until then the bytes may be there in full, in part, or as zeros; a folder may have only its first few changes.
+//! Nothing is guaranteed about the order of changes to two files or folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -51,12 +51,12 @@ enum FolderChange {
 #[derive(Clone)]
 pub(crate) struct Disk {
     nodes: Vec<Node>,
-    /// The node that has an inode now. Another may have had it before.
+    /// The node that currently has an inode. Another may have had it before.
     by_inode: BTreeMap<u64, usize>,
 }
 
 impl Disk {
-    /// Reads a folder of which everything was flushed.
+    /// Reads a folder in which everything is flushed.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut disk = Self {
             nodes: Vec::new(),
@@ -100,7 +100,7 @@ impl Disk {
         number
     }
 
-    /// Writes what every program sees to a folder, and takes over the inodes that it gets there.
+    /// Writes the state that programs see to a folder, and records the new inodes.
     pub(crate) fn write(&mut self, folder: &Path) {
         fs::remove_dir_all(folder).unwrap();
         self.by_inode.clear();
@@ -126,7 +126,7 @@ impl Disk {
         self.by_inode.insert(inode, number);
     }
 
-    /// Does what a call does.
+    /// Applies a call.
     pub(crate) fn apply(&mut self, step: &Step) {
         let (folder, change) = match step {
             Step::CreateFile {
@@ -192,7 +192,7 @@ impl Disk {
         }
     }
 
-    /// Returns what is left when the power is back.
+    /// Returns what is left after a power loss.
     pub(crate) fn lose_power(&self, random: &mut Random) -> Self {
         Self {
             nodes: self.nodes.iter().map(|it| it.lose(random)).collect(),
@@ -216,7 +216,7 @@ impl Node {
         }
     }
 
-    /// Returns what is left of it without power.
+    /// Returns what is left of it after a power loss.
     fn lose(&self, random: &mut Random) -> Self {
         match self {
             Self::File(file) => Self::File(File {
@@ -258,7 +258,7 @@ impl File {
             Some(FileChange::Append(added)) => {
                 bytes.extend_from_slice(&added[..random.up_to(added.len())]);
             }
-            // The length is on the disk, and a part of the bytes is not.
+            // The length is on disk, but part of the bytes are not.
             None if self.pending.len() == 1 && random.up_to(1) == 0 => {
                 let start = self.flushed.len().min(bytes.len());
                 let added = &mut bytes[start..];

@@ -1,4 +1,4 @@
-//! The home of a user with a store, a skill, and a list of trusted folders.
+//! A user's home folder with a store, a skill, and a list of trusted folders.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,14 +15,14 @@ pub(crate) const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\n---\n
 pub(crate) const ONE: &str =
     "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use pdftk.\n+Use qpdf.\n";
 
-/// Changes a file, deletes one, and makes two, one of them in a folder that is not there yet.
+/// Changes a file, deletes one, and creates two, one of them in a new folder.
 pub(crate) const SEVERAL: &str = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use pdftk.\n+Use qpdf.\n\
      --- a/references/old.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-Old.\n\
      --- a/references/deep/er/note.md\n+++ b/references/deep/er/note.md\n@@ -1 +1,2 @@\n Note.\n+More.\n\
      --- /dev/null\n+++ b/references/deep/new.md\n@@ -0,0 +1 @@\n+New.\n\
      --- /dev/null\n+++ b/scripts/fill.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo filled\n";
 
-/// What `SEVERAL` leaves alone: ordinary files, hidden ones and a link.
+/// Files that `SEVERAL` leaves alone: ordinary ones, hidden ones and a link.
 const UNTOUCHED: [(&str, &str); 4] = [
     ("references/other.md", "Other.\n"),
     ("assets/form.txt", "Name: ____\n"),
@@ -34,7 +34,7 @@ pub(crate) fn now() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_794_900_000)
 }
 
-/// Makes a folder in memory, if the system has such a place: nothing has to survive there, and a flush takes no time.
+/// Creates a folder in memory if the system supports it: nothing there has to survive, and flushing takes no time.
 pub(crate) fn folder() -> TempDir {
     let in_memory = TempDir::new_in("/dev/shm");
     in_memory.or_else(|_| TempDir::new()).unwrap()
@@ -43,12 +43,12 @@ pub(crate) fn folder() -> TempDir {
 pub(crate) struct Home(pub(crate) PathBuf);
 
 impl Home {
-    /// Opens the store, which is created if missing.
+    /// Opens the store, creating it if missing.
     pub(crate) fn open(&self) -> Result<Store, Error> {
         Store::open(&self.data())
     }
 
-    /// Opens the store where nothing is made to fail.
+    /// Opens the store without injected faults.
     pub(crate) fn store(&self) -> Store {
         self.open().unwrap()
     }
@@ -62,19 +62,19 @@ impl Home {
         self.0.join("state/skillfold/trusted")
     }
 
-    /// The skill that is there.
+    /// The existing skill.
     pub(crate) fn pdf(&self) -> SkillPath {
         let skills = self.0.join("skills");
         SkillPath::new(&skills, &skills.join("pdf")).unwrap()
     }
 
-    /// A skill that is not there yet, and not even its root is.
+    /// A skill that does not exist yet, nor does its root.
     pub(crate) fn csv(&self) -> SkillPath {
         let skills = self.0.join("more/skills");
         SkillPath::new(&skills, &skills.join("team/csv")).unwrap()
     }
 
-    /// Writes a file of the skill.
+    /// Writes one of the skill's files.
     pub(crate) fn write(&self, file: &str, content: &str) {
         let file = self.0.join("skills/pdf").join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -104,7 +104,7 @@ impl Home {
         self.open()?.propose(&new, now())
     }
 
-    /// Returns the proposal that waits.
+    /// Returns the pending proposal.
     pub(crate) fn waiting(&self) -> Option<Proposal> {
         let waiting = self.store().proposals().unwrap().waiting.pop();
         waiting.map(|it| it.proposal)

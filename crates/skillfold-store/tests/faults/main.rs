@@ -1,6 +1,6 @@
-//! What the store promises when calls fail, when it is killed, when the power goes, and when others act at the same time.
+//! What the store guarantees when calls fail, when it is killed, when power is lost, and under concurrent access.
 //!
-//! docs/testing.md says what is tried and what came of it.
+//! docs/testing.md says what is tested, and the results.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
-//! Many processes propose and decide at once.
+//! Many processes propose and decide concurrently.
 //!
-//! A process is this test binary, told to run [`child_that_proposes_and_decides`] alone, in a folder of its own beside the home.
+//! Each process is this test binary, running only [`proposes_and_decides`], in its own folder beside the home.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -24,13 +24,13 @@ use crate::random::Random;
 const PROCESSES: usize = 8;
 const SKILLS: [&str; 3] = ["pdf", "csv", "xml"];
 
-/// The file that every change adds a line to.
+/// The file to which every change adds a line.
 const LINES: &str = "references/lines.md";
-/// A second file, which some changes add the same line to.
+/// A second file, to which some changes add the same line.
 const COPY: &str = "references/copy.md";
-/// How long a process works, in its folder.
+/// The file, in the process's folder, that says how long it works.
 const SECONDS: &str = "seconds";
-/// What a process was told by the store, in its folder: a word and a digest on each line.
+/// The file, in the process's folder, with the store's answers: a word and a digest per line.
 const TOLD: &str = "told";
 
 fn place(home: &Path, skill: &str) -> SkillPath {
@@ -101,8 +101,7 @@ fn many_processes_lose_no_change() {
     assert!(count("approved") >= PROCESSES, "too few to mean anything");
 }
 
-/// Checks that each skill's versions follow each other, each with one line more, and returns the proposals that were
-/// approved.
+/// Checks that each skill's versions form a sequence, each with one more line, and returns the approved proposals.
 fn check_histories(home: &Path, log: &LogRecords) -> BTreeSet<Digest> {
     let store = store(home);
     let mut approved = BTreeSet::new();
@@ -146,7 +145,7 @@ fn check_histories(home: &Path, log: &LogRecords) -> BTreeSet<Digest> {
     approved
 }
 
-/// Checks that nothing is lost of which a process was told that it is done.
+/// Checks that nothing acknowledged to a process is lost.
 fn check_decisions(
     home: &Path,
     log: &LogRecords,
@@ -172,7 +171,7 @@ fn check_decisions(
     assert_eq!(states, known.len(), "a proposal is in two states");
 }
 
-/// Ends by itself where nothing says how long it works.
+/// Exits right away if no duration is given.
 #[test]
 #[ignore = "a process that another test starts"]
 fn child_that_proposes_and_decides() {
@@ -218,9 +217,9 @@ impl Process<'_> {
         writeln!(self.told, "{what} {rest}").unwrap();
     }
 
-    /// Proposes one more line.
+    /// Proposes another line.
     fn propose(&mut self, skill: &str, place: &SkillPath, number: usize) {
-        // Another process may exchange the folder while it is read.
+        // Another process may exchange the folder during the read.
         let Ok(Some(files)) = place.read() else {
             return;
         };
@@ -247,12 +246,12 @@ impl Process<'_> {
         };
         match self.store.propose(&new, now()) {
             Ok(proposed) => self.told("proposed", proposed.proposal.digest),
-            // The skill has changed, or too many wait.
+            // The skill has changed, or too many proposals are pending.
             Err(error) => self.refused(&error),
         }
     }
 
-    /// Approves or rejects one of the proposals that wait, whoever made it.
+    /// Approves or rejects a pending proposal, whoever made it.
     fn decide(&mut self) {
         let mut waiting = self.store.proposals().unwrap().waiting;
         if waiting.is_empty() {

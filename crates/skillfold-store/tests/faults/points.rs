@@ -16,20 +16,20 @@ const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 const SIGKILL: i32 = 9;
 
-/// The name of the file that tells a process what to do, beside the home.
+/// The file beside the home that tells a process what to do.
 const ORDER: &str = "order";
-/// The name of the home.
+/// The home's folder name.
 const HOME: &str = "home";
 
-/// A scenario that was run once and counted.
+/// A scenario that was run once to count its calls.
 pub(crate) struct Counted<'a> {
     pub(crate) trial: Trial<'a>,
-    /// The home before the act.
+    /// The home before the operation.
     pub(crate) before: Tree,
     pub(crate) steps: Vec<Step>,
 }
 
-/// Makes the state before, acts, and counts the calls. `look` sees the home just before the act.
+/// Sets up the initial state, runs the operation and counts its calls. `look` sees the home just before the operation.
 pub(crate) fn count<'a>(
     scenario: &'a Scenario,
     home: &'a Home,
@@ -49,15 +49,15 @@ pub(crate) fn count<'a>(
     }
 }
 
-/// Points of one scenario: the number of calls, and how many were tried.
+/// One scenario's fault points: the number of calls, and how many were tried.
 struct Tried {
     name: &'static str,
     points: usize,
     runs: usize,
 }
 
-/// Tries every call of every scenario. `run` acts with a fault at a call and returns whether the act was acknowledged;
-/// `None` if it does not try this call.
+/// Tries every call of every scenario. `run` runs the operation with a fault at a call and returns whether it was
+/// acknowledged; `None` if it skips this call.
 fn try_all(run: impl Fn(&Counted<'_>, &Path, usize) -> Option<bool>) -> Vec<Tried> {
     let mut all = Vec::new();
     let mut failures = Vec::new();
@@ -91,7 +91,7 @@ fn try_all(run: impl Fn(&Counted<'_>, &Path, usize) -> Option<bool>) -> Vec<Trie
     all
 }
 
-/// Lets a call fail, and whatever follows run.
+/// Makes a call fail, and lets the rest run.
 fn fail(counted: &Counted<'_>, at: usize, fault: Fault) -> bool {
     let trial = &counted.trial;
     let act = || (trial.scenario.act)(trial.home, &trial.subject);
@@ -153,8 +153,8 @@ fn killed_process_does_no_harm_without_atomic_exchange() {
     println!("kill -9, names not exchanged: {}", sum(&tried));
 }
 
-/// Starts a process that is killed at a call. `how` says how it changes names. Then lets the recovery fail once too, to
-/// show that it can be done again.
+/// Starts a process that is killed at a call. `how` says how it exchanges names. Then makes the recovery fail once too,
+/// to show that it can be repeated.
 fn kill(counted: &Counted<'_>, folder: &Path, at: usize, how: &str) -> bool {
     let Trial { scenario, home, .. } = counted.trial;
     let number = SCENARIOS.iter().position(|it| it.name == scenario.name);
@@ -175,7 +175,7 @@ fn kill(counted: &Counted<'_>, folder: &Path, at: usize, how: &str) -> bool {
     false
 }
 
-/// Ends by itself where there is no order.
+/// Exits right away if there is no order.
 #[test]
 #[ignore = "the process that another test starts to be killed"]
 fn child_that_is_killed_at_a_call() {

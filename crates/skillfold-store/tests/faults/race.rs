@@ -1,4 +1,4 @@
-//! Approvals at the same time as edits of the skill, other approvals, and changes of the proposal.
+//! Approvals that race with edits to the skill, other approvals, and changes to the proposal.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -16,24 +16,24 @@ use crate::home::{Home, ONE, SEVERAL, approve, folder, now};
 use crate::random::Random;
 use crate::tree::{Entry, Tree};
 
-/// Races of each kind; `just faults-store` has 1,000.
+/// Races of each kind; `just faults-store` runs 1,000.
 const RACES: u64 = 100;
 
-/// Prefix of the names that Skillfold gives to what it puts aside.
+/// Prefix of the names Skillfold gives to what it sets aside.
 const KEPT: &str = ".skillfold-kept-";
-/// The name of a file that a program renames once it is written.
+/// A file that a program renames once it is written.
 const BEING_SAVED: &str = ".being-saved";
 
 fn races() -> u64 {
     env::var("APPROVE_RACES").map_or(RACES, |it| it.parse().unwrap())
 }
 
-/// A home in which a proposal waits.
+/// A home with a pending proposal.
 struct Arena {
     home: Home,
     before: Tree,
     proposal: Proposal,
-    /// The skill before the proposal is approved, and after.
+    /// The skill before and after the proposal is approved.
     skills: [Tree; 2],
     /// How long an approval takes.
     time: Duration,
@@ -62,7 +62,7 @@ impl Arena {
         }
     }
 
-    /// Approves while `other` runs, which starts at any moment of it.
+    /// Approves while `other` runs, which starts at a random moment.
     fn race<T>(&self, random: &mut Random, other: impl FnOnce() -> T) -> (Result<(), Error>, T) {
         self.before.write(&self.home.0);
         let barrier = Barrier::new(2);
@@ -85,7 +85,7 @@ impl Arena {
     }
 }
 
-/// Returns the skill's folder, without what Skillfold puts aside, and what a program left when it could not save.
+/// Returns the skill's folder, without what Skillfold set aside or a program left when it could not save.
 fn skill(home: &Home) -> Tree {
     let Tree(mut entries) = Tree::read(&home.0.join("skills")).outside("none");
     entries.retain(|path, _| {
@@ -98,7 +98,7 @@ fn skill(home: &Home) -> Tree {
 /// How a program saves a file.
 #[derive(Clone, Copy, Debug)]
 enum Save {
-    /// Empties it and writes, in two parts.
+    /// Truncates it and writes it, in two parts.
     InPlace,
     /// Writes another file and renames it.
     Rename,
@@ -106,7 +106,7 @@ enum Save {
 
 impl Save {
     fn run(self, file: &Path, content: &str) {
-        // The folder may be exchanged between two calls. A program then tells its user that it could not save.
+        // The folder may be exchanged between two calls. A program then reports that it could not save.
         while self.try_run(file, content).is_err() {}
     }
 
@@ -224,7 +224,7 @@ fn race_with_an_edit(
     ))
 }
 
-/// Returns the contents that Skillfold put aside.
+/// Returns the contents that Skillfold set aside.
 fn kept(home: &Home) -> impl Iterator<Item = Vec<u8>> {
     let Tree(entries) = Tree::read(&home.0.join("skills"));
     entries.into_iter().filter_map(|(path, entry)| match entry {
@@ -310,7 +310,7 @@ fn changed_proposal_is_not_applied() {
             }
             let expected = &arena.skills[usize::from(approved.is_ok())];
             assert_eq!(&skill(&arena.home), expected, "seed {seed}");
-            // What was written in its place is another proposal, which nobody has decided on.
+            // What was written in its place is another, undecided proposal.
             let found = fs::read_to_string(&file).unwrap();
             assert_eq!(found, changed, "seed {seed}");
             let proposals = arena.home.store().proposals().unwrap();
@@ -325,7 +325,7 @@ fn changed_proposal_is_not_applied() {
     }
 }
 
-/// Puts what succeeded first.
+/// Puts the success first.
 fn ordered<T>(one: Result<T, Error>, other: Result<T, Error>) -> [Result<T, Error>; 2] {
     if one.is_ok() {
         [one, other]
@@ -334,7 +334,7 @@ fn ordered<T>(one: Result<T, Error>, other: Result<T, Error>) -> [Result<T, Erro
     }
 }
 
-/// Returns how many approvals the log knows, after it was verified.
+/// Returns the number of approvals in the log, after verifying it.
 fn approvals(home: &Home) -> usize {
     let log = home.store().log().unwrap();
     assert_eq!((log.damage.as_ref(), log.incomplete), (None, 0));

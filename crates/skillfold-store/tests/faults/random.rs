@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed.
+//! Seeded random numbers.
 
 /// `SplitMix64`.
 pub(crate) struct Random(u64);

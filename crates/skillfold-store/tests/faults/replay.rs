@@ -1,4 +1,4 @@
-//! The power goes while the store writes: replays of what was recorded, each with another part of the unflushed writes.
+//! Power is lost while the store writes: replays recordings, each with different unflushed writes surviving.
 
 use std::env;
 
@@ -12,11 +12,11 @@ use crate::points::{Counted, count};
 use crate::random::Random;
 use crate::scenario::SCENARIOS;
 
-/// Replays of all scenarios together; `just faults-store` has 10,000.
+/// Total number of replays; `just faults-store` runs 10,000.
 const REPLAYS: u64 = 500;
 const EIO: i32 = 5;
 
-/// A scenario that was recorded, and the disk before it.
+/// A recorded scenario, and the disk before it.
 struct Recorded<'a> {
     counted: Counted<'a>,
     disk: Disk,
@@ -33,14 +33,14 @@ impl Recorded<'_> {
         }
     }
 
-    /// The power goes once.
+    /// Power is lost once.
     fn lose_power(&self, random: &mut Random) -> Result<(), String> {
         let (disk, is_done) = self.stop(random);
         disk.lose_power(random).write(&self.counted.trial.home.0);
         self.counted.trial.check(is_done)
     }
 
-    /// The power goes, and once more while the store recovers.
+    /// Power is lost, and again during the recovery.
     fn lose_power_twice(&self, random: &mut Random) -> Result<(), String> {
         let home = self.counted.trial.home;
         let (disk, is_done) = self.stop(random);
@@ -54,14 +54,14 @@ impl Recorded<'_> {
         self.counted.trial.check(is_done)
     }
 
-    /// A call fails, the act is tried again with success, and the power goes.
+    /// A call fails, a retry succeeds, and power is lost.
     fn lose_power_after_a_failure(&self, random: &mut Random) -> Result<(), String> {
         let at = random.up_to(self.counted.steps.len() - 1);
         let home = &self.counted.trial.home.0;
         self.counted.before.write(home);
         let mut disk = Disk::read(home);
         let (failed, mut steps) = inject(at, Fault::Error(EIO), || self.act());
-        // The call that failed did nothing.
+        // The failed call did nothing.
         steps.remove(at);
         for step in &steps {
             disk.apply(step);
@@ -75,7 +75,7 @@ impl Recorded<'_> {
         tried.map_err(|failure| format!("call {at} failed; {failure}"))
     }
 
-    /// The process is killed, another one does the same with success, and the power goes.
+    /// The process is killed, another one does the same and succeeds, and power is lost.
     fn lose_power_after_a_kill(&self, random: &mut Random) -> Result<(), String> {
         let (mut disk, _) = self.stop(random);
         disk.write(&self.counted.trial.home.0);
@@ -83,7 +83,7 @@ impl Recorded<'_> {
         tried.map_err(|failure| format!("killed first; {failure}"))
     }
 
-    /// Acts on what is on the disk or still in memory, and then the power goes.
+    /// Runs the operation on what is on disk or still in memory, then power is lost.
     fn try_again(&self, mut disk: Disk, random: &mut Random) -> Result<(), String> {
         let trial = &self.counted.trial;
         let (tried, steps) = record(|| self.act());
@@ -103,7 +103,7 @@ impl Recorded<'_> {
         (trial.scenario.act)(trial.home, &trial.subject)
     }
 
-    /// Stops after any call. Returns the disk, and whether it was the last call.
+    /// Stops after a random call. Returns the disk, and whether it was the last call.
     fn stop(&self, random: &mut Random) -> (Disk, bool) {
         let steps = &self.counted.steps;
         let reached = random.up_to(steps.len());

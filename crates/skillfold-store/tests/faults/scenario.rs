@@ -1,4 +1,4 @@
-//! What the store does, each from a state that is made before.
+//! The store's operations, each with its initial state.
 
 use std::fs;
 
@@ -14,28 +14,28 @@ const TWO: &str = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5 +5 @@\n-Use qpdf.\n+Use
 const CSV: &str = "--- /dev/null\n+++ b/SKILL.md\n@@ -0,0 +1,4 @@\n+---\n+name: csv\n+description: Reads tables\n+---\n\
                    --- /dev/null\n+++ b/references/more.md\n@@ -0,0 +1 @@\n+More.\n";
 
-/// More than any list has.
+/// Larger than any list.
 const LIMIT: u64 = 1 << 20;
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Makes the state before.
+    /// Sets up the initial state.
     pub(crate) before: fn(&Home),
     pub(crate) act: fn(&Home, &Subject) -> Result<(), Error>,
-    /// Why it is refused if it is tried again once it is done; `None` if it is not.
+    /// Why repeating it is refused once it is done; `None` if it is not refused.
     pub(crate) again: Option<ErrorKind>,
-    /// How many versions are kept of a skill.
+    /// How many versions of a skill are kept.
     pub(crate) kept: usize,
 }
 
-/// What is acted on, found before the act.
+/// What the operation works on, found beforehand.
 #[derive(Default)]
 pub(crate) struct Subject {
-    /// The proposal that waits.
+    /// The pending proposal.
     pub(crate) proposal: Option<Proposal>,
-    /// The skill as it is.
+    /// The skill's current version.
     current: Option<Digest>,
-    /// The first version that the log knows.
+    /// The first version in the log.
     first: Option<Digest>,
 }
 
@@ -238,7 +238,7 @@ fn roll_back(home: &Home, subject: &Subject) -> Result<(), Error> {
         .map(|_| ())
 }
 
-/// Rolls back to the version that the skill has, which is refused once the edit is recorded.
+/// Rolls back to the current version, which is refused once the edit is recorded.
 fn record_edit(home: &Home, subject: &Subject) -> Result<(), Error> {
     let (current, approval) = (subject.current, Approval::at_terminal("anna"));
     let version = current.unwrap();

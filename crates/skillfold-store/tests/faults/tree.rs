@@ -1,11 +1,11 @@
-//! A folder with everything below it, in memory.
+//! A folder and everything below it, in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Prefix of the names that a write gives to what it builds.
+/// Prefix of the names a write gives to what it builds.
 const TEMPORARY: &str = ".skillfold-write-";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) enum Entry {
     Link(PathBuf),
 }
 
-/// What is below a folder, by path. A folder comes before what is in it.
+/// A folder's entries by path. A folder comes before its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree(pub(crate) BTreeMap<PathBuf, Entry>);
 
@@ -45,7 +45,7 @@ impl Tree {
         }
     }
 
-    /// Makes the folder what this says, whatever is in it.
+    /// Makes the folder match this tree, whatever it contains.
     pub(crate) fn write(&self, folder: &Path) {
         if folder.exists() {
             fs::remove_dir_all(folder).unwrap();
@@ -71,8 +71,8 @@ impl Tree {
         }
     }
 
-    /// Returns what is not below the folder `name`. Without temporary files, which may stay until the next write, and
-    /// without folders that have no files, which may be those of something that was not created then.
+    /// Returns what is not below the folder `name`. Omits temporary files, which may stay until the next write, and
+    /// folders without files, which a failed creation may leave.
     pub(crate) fn outside(&self, name: &str) -> Self {
         let is_content = |(path, entry): &(&PathBuf, &Entry)| match entry {
             Entry::Folder { .. } => false,
@@ -90,7 +90,7 @@ impl Tree {
         )
     }
 
-    /// Returns the same with one mode for all files and one for all folders.
+    /// Returns the tree with one mode for all files and one for all folders.
     pub(crate) fn without_modes(mut self) -> Self {
         for entry in self.0.values_mut() {
             match entry {
@@ -110,7 +110,7 @@ impl Tree {
         folders.map(|(path, _)| path).collect()
     }
 
-    /// Returns the content of a file.
+    /// Returns a file's content.
     pub(crate) fn bytes(&self, path: impl AsRef<Path>) -> Option<&[u8]> {
         match self.0.get(path.as_ref())? {
             Entry::File { bytes, .. } => Some(bytes),

@@ -1,4 +1,4 @@
-//! A write stays below its folder, and replaces what was read and nothing else.
+//! A write stays below its folder, and replaces only what was read.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn file_changed_since_it_was_read_is_kept() {
     fs::write(&path, "mine").unwrap();
     assert_eq!(tries(), [ErrorKind::Refused; 2]);
     assert_eq!(fs::read(&path).unwrap(), b"mine");
-    // The same bytes in another file are another file, where the system tells them apart.
+    // The same bytes in another file are another file, where the system can tell them apart.
     #[cfg(unix)]
     {
         fs::write(folder.path().join("b"), "old").unwrap();
@@ -121,7 +121,7 @@ mod unix {
             ErrorKind::Refused
         );
         assert_eq!(names(outside.path()), ["a"]);
-        // A link on the way to the folder itself is the caller's affair.
+        // A link on the way to the folder itself is up to the caller.
         let linked = WriteRoot::open(&folder.path().join("link")).unwrap();
         let old = existing(&linked, Path::new("a"));
         linked

@@ -1,6 +1,6 @@
-//! A process that writes is killed.
+//! A writing process is killed.
 //!
-//! The process is this test binary, told to run [`child_that_writes_until_killed`] alone, in a folder made for it.
+//! The process is this test binary, running only [`writes_until_it_is_killed`], in a folder made for it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use crate::{names, put};
 
 const KILLS: u64 = 100;
 
-/// The file that is written, in the folder that the writer is started in.
+/// The file the writer writes, in its working directory.
 const FILE: &str = "written-until-killed";
 
 fn contents() -> [Vec<u8>; 2] {
@@ -28,7 +28,7 @@ fn killed_writer_leaves_old_or_new_content() {
         put(&file, &contents[0]).unwrap();
         assert_eq!(names(folder.path()), [FILE], "after kill {kill}");
         let mut writer = start_writer(folder.path());
-        // One write takes some milliseconds.
+        // A write takes a few milliseconds.
         thread::sleep(Duration::from_micros(kill * 317 % 10_000));
         assert!(writer.try_wait().unwrap().is_none(), "ended by itself");
         writer.kill().unwrap();
@@ -45,7 +45,7 @@ fn killed_writer_leaves_old_or_new_content() {
     );
 }
 
-/// Starts a writer and returns when it is in the middle of its first write.
+/// Starts a writer and returns while it is in its first write.
 fn start_writer(folder: &Path) -> Child {
     let mut writer = Command::new(env::current_exe().unwrap())
         .args([
@@ -65,7 +65,7 @@ fn start_writer(folder: &Path) -> Child {
     writer
 }
 
-/// Ends by itself where there is no file to write, or when the folder is removed.
+/// Exits right away if there is no file to write, and when the folder is removed.
 #[test]
 #[ignore = "the process that another test kills"]
 fn child_that_writes_until_killed() {

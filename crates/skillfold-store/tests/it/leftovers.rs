@@ -1,4 +1,4 @@
-//! Temporary files of writers that are gone.
+//! Temporary files of dead writers.
 
 use std::fs::{self, File};
 
@@ -22,7 +22,7 @@ fn temporary_file_of_a_live_writer_is_kept() {
     living.lock().unwrap();
     put(&folder.path().join("a"), b"whole").unwrap();
     assert_eq!(names(folder.path()), [".skillfold-write-living", "a"]);
-    // Closing it is not enough here: a process that another test starts holds it open for a moment.
+    // Closing it is not enough: a process started by another test may hold it open for a moment.
     living.unlock().unwrap();
     put(&folder.path().join("a"), b"whole").unwrap();
     assert_eq!(names(folder.path()), ["a"]);

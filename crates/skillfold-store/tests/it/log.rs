@@ -1,4 +1,4 @@
-//! The log of a crash, of damage and of a newer version.
+//! The log after a crash, after damage and from a newer version.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn any_change_to_a_complete_last_line_is_damage() {
     }
 }
 
-/// Returns the text of a log with one more record, whose hash is right, as a newer version would write it.
+/// Returns a log with one more record, correctly hashed, as a newer version would write it.
 fn with_record(text: &str, record: &str) -> String {
     let head = LogRecords::parse(text.as_bytes()).head;
     let body = record.strip_suffix('}').unwrap();
@@ -48,7 +48,7 @@ fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
             r#"{"format":1,"number":4,"time":"2027-01-01T00:00:00Z","event":"signed","by":"anna"}"#,
             "record 4 has the event `signed`",
         ),
-        // Known events may mean something else in the next format.
+        // Known events may have another meaning in the next format.
         (
             r#"{"format":2,"number":4,"time":"2027-01-01T00:00:00Z","event":"finished","started":2,"outcome":"done","why":[1]}"#,
             "record 4 has the format 2",
@@ -59,7 +59,7 @@ fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
         user.approve(&user.propose(DIFF)).unwrap();
         let log = user.home.path().join("data/audit.jsonl");
         let text = with_record(&fs::read_to_string(&log).unwrap(), record);
-        // Even what nobody was told of stays.
+        // Even an unacknowledged line stays.
         for text in [format!("{text}{{\"format\":2,"), text] {
             fs::write(&log, &text).unwrap();
             let read = user.store.log().unwrap();

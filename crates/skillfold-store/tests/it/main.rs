@@ -1,4 +1,4 @@
-//! What the store promises, by its public API.
+//! What the store guarantees, through its public API.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ use skillfold_store::{Access, WriteRoot};
 /// More than any test writes.
 const LIMIT: u64 = 1 << 24;
 
-/// Opens the nearest folder above a path, and calls `with` with it and the rest of the path.
+/// Opens the nearest existing parent of a path, and calls `with` with it and the rest of the path.
 fn below<T>(
     path: &Path,
     with: impl FnOnce(&WriteRoot, &Path) -> Result<T, Error>,
@@ -42,7 +42,7 @@ fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Reads a file and writes it, whether it is there or not.
+/// Reads a file and writes it, whether or not it exists.
 fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     below(path, |base, file| match base.read(file, LIMIT)? {
         Some(old) => base.replace(file, &old, bytes, Access::Ordinary),

@@ -1,4 +1,4 @@
-//! An agent proposes, a person decides.
+//! An agent proposes, a user decides.
 
 use std::fs;
 use std::path::Path;
@@ -451,7 +451,7 @@ fn required_passphrase_is_checked_and_signs_approvals() {
     store.check_proofs("wrong horse").unwrap_err();
     let checked = store.check_proofs("correct horse").unwrap();
     assert_eq!((checked.right.len(), checked.wrong.len()), (1, 0));
-    // Whoever writes the log anew, with right hashes, still does not have the passphrase.
+    // Correct hashes do not make up for a missing passphrase.
     let open = Store::open(&user.home.path().join("data")).unwrap();
     let approval = Approval::at_terminal("anna");
     open.roll_back(
@@ -512,7 +512,7 @@ fn tampered_log_is_detected_and_stops_writing() {
         ErrorKind::Refused
     );
 
-    // A part of a last line was never acknowledged.
+    // A partial last line was never acknowledged.
     let whole = text.len();
     fs::write(&log, format!("{text}{{\"number\":4,\"ti")).unwrap();
     user.store.propose(&new, now()).unwrap();

@@ -1,4 +1,4 @@
-//! Several writers at once.
+//! Several concurrent writers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn one_of_many_creators_wins() {
     assert_eq!(fs::read(&file).unwrap(), contents[winner]);
 }
 
-/// One writer adds to a file what it read of it; meanwhile another program puts a file of its own in its place.
+/// One writer appends to a file it read; meanwhile another program replaces the file.
 #[test]
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn file_created_by_another_program_is_not_overwritten() {

@@ -1,4 +1,4 @@
-//! One write, and what it refuses.
+//! Single writes, and what they refuse.
 
 use std::fs;
 use std::path::Path;
@@ -232,7 +232,7 @@ mod unix {
         }
         assert_eq!(names(&locked), ["a"]);
         assert_eq!(fs::read(locked.join("a")).unwrap(), b"old");
-        // Otherwise it could not be removed.
+        // Otherwise it could not be deleted.
         fs::set_permissions(&locked, Permissions::from_mode(0o755)).unwrap();
     }
 }

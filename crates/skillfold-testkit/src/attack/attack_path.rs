@@ -1,13 +1,13 @@
-//! A path that tries to leave a skill, and what may come of it.
+//! A path that tries to leave a skill, and its acceptable outcomes.
 
-/// The content of every file that no path of the skill may lead to. Also used as a file name.
+/// The content of every file that none of the skill's paths may lead to. Also used as a file name.
 pub const SECRET: &str = "skillfold-secret-7c1d9e";
 
-/// The content of a file outside the root that has a hard link inside the skill. Under the default policy it is a file
-/// of the skill; with strict links it is refused.
+/// The content of a file outside the root with a hard link inside the skill. Under the default policy it is one of the
+/// skill's files; with strict links it is refused.
 pub const SHARED: &str = "skillfold-shared-2b40aa";
 
-/// The folder of the attacked skill, in the root of a hostile tree.
+/// The attacked skill's folder, in the root of a hostile tree.
 pub const ATTACKED_SKILL: &str = "pdf";
 
 /// A path requested from the skill.
@@ -18,7 +18,7 @@ pub struct AttackPath {
     pub text: String,
     /// What it attempts.
     pub class: AttackClass,
-    /// Which outcomes are acceptable.
+    /// The acceptable outcomes.
     pub expected: ExpectedOutcome,
 }
 
@@ -46,17 +46,17 @@ pub enum AttackClass {
     Stream,
     /// Other names that a file system may accept for a file: short names, another case, another normal form.
     OtherName,
-    /// What a shell or a client would expand, and URLs.
+    /// What a shell or client would expand, and URLs.
     Expansion,
     /// Empty, too long, too deep.
     Shape,
-    /// A sibling of the skill by a path without `..`.
+    /// A sibling of the skill, by a path without `..`.
     Sibling,
     /// A symbolic link inside the skill.
     Link,
     /// A hard link inside the skill.
     HardLink,
-    /// Files that are not regular, and a file of practically infinite size.
+    /// Special files, and a file of practically infinite size.
     Special,
 }
 
@@ -64,15 +64,15 @@ pub enum AttackClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedOutcome {
-    /// It is refused by a rule.
+    /// A rule refuses it.
     Refused,
     /// It is refused, or there is no such file.
     NotFound,
-    /// It may also lead to a file of the skill itself.
+    /// It may also lead to one of the skill's own files.
     Inside,
 }
 
-/// Builds attacks of one class.
+/// Builds attacks in one class.
 pub(super) fn attacks_of(
     class: AttackClass,
     expected: ExpectedOutcome,
@@ -88,7 +88,7 @@ pub(super) fn attacks_of(
         .collect()
 }
 
-/// Returns whether bytes contain a [`SECRET`].
+/// Returns whether bytes contain [`SECRET`].
 pub fn contains_secret(bytes: &[u8]) -> bool {
     let secret = SECRET.as_bytes();
     bytes.windows(secret.len()).any(|window| window == secret)

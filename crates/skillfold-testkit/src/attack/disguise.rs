@@ -53,7 +53,7 @@ pub(super) fn encoded() -> Vec<AttackPath> {
         texts.push(format!("references{slash}..{slash}..{slash}secret.txt"));
     }
     let mut attacks = attacks_of(AttackClass::Encoded, ExpectedOutcome::NotFound, texts);
-    // A name that ends with a dot is refused whatever comes before it.
+    // A name that ends with a dot is refused whatever precedes it.
     let half = dots.map(|dot| format!("{dot}./other/secret.txt"));
     attacks.extend(attacks_of(
         AttackClass::Encoded,
@@ -73,7 +73,7 @@ pub(super) fn encoded() -> Vec<AttackPath> {
     attacks
 }
 
-/// Dots and slashes of other scripts, and those that a normal form turns into ASCII.
+/// Dots and slashes in other scripts, and those that normalization turns into ASCII.
 pub(super) fn look_alike() -> Vec<AttackPath> {
     let dots = [
         "\u{ff0e}\u{ff0e}",

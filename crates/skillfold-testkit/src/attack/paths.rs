@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::attack::attack_path::{AttackClass, AttackPath, ExpectedOutcome, attacks_of};
 use crate::attack::disguise;
 
-/// The links in `links/` of the attacked skill and their targets; `OUTSIDE` is the folder beside the root.
+/// The links in the attacked skill's `links/` and their targets; `OUTSIDE` is the folder beside the root.
 pub(super) const LINKS: [(&str, &str); 24] = [
     ("file", "../../../outside/secret.txt"),
     ("file-absolute", "OUTSIDE/secret.txt"),
@@ -33,7 +33,7 @@ pub(super) const LINKS: [(&str, &str); 24] = [
     ("slash", "/"),
 ];
 
-/// The files to reach: of a sibling, of a folder whose name starts like the skill's, of the root, and outside.
+/// The files to reach: in a sibling, in a folder whose name starts like the skill's, in the root, and outside.
 const TARGETS: [&str; 4] = [
     "other/secret.txt",
     "pdf-secret/secret.txt",
@@ -43,7 +43,7 @@ const TARGETS: [&str; 4] = [
 
 /// Returns several hundred different attacks.
 ///
-/// They target the skill `pdf` of a hostile tree. Against any other skill they are just as hostile, but lead nowhere.
+/// They target the skill `pdf` in a hostile tree. Against any other skill they are just as hostile, but lead nowhere.
 pub fn attack_paths() -> Vec<AttackPath> {
     let parts = [
         absolute(),
@@ -68,7 +68,7 @@ pub fn attack_paths() -> Vec<AttackPath> {
 }
 
 fn absolute() -> Vec<AttackPath> {
-    // Written out, a path through `root` would look like one of somebody's machine, so it is assembled here.
+    // Written out, a path through `root` would look like one on somebody's machine, so it is assembled here.
     let through_root = |text: &str| text.replace("ROOT", "root");
     let texts = [
         "/",

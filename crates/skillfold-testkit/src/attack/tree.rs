@@ -20,12 +20,12 @@ pub struct HostileTree {
 }
 
 impl HostileTree {
-    /// Returns the folder of skills: `pdf`, which is attacked, `pdf-secret` and `other`.
+    /// Returns the skills folder: `pdf`, which is attacked, `pdf-secret` and `other`.
     pub fn root(&self) -> PathBuf {
         self.folder.path().join("skills")
     }
 
-    /// Returns the folder beside the root, in which everything is secret.
+    /// Returns the folder beside the root, where everything is secret.
     pub fn outside(&self) -> PathBuf {
         self.folder.path().join("outside")
     }
@@ -35,7 +35,7 @@ impl HostileTree {
         &self.skipped
     }
 
-    /// Returns all attacks, including those that name secrets of this tree by absolute path.
+    /// Returns all attacks, including those that name this tree's secrets by absolute path.
     pub fn attacks(&self) -> Vec<AttackPath> {
         let mut attacks = attack_paths();
         let secrets = [
@@ -116,7 +116,7 @@ fn write_files(base: &Path) {
     fs::write(deep.join("file.md"), "Deep\n").expect("a deep file can be written");
 }
 
-/// Creates links of all kinds: to files and folders, absolute and relative, chains, loops, and into `/proc` and `/dev`.
+/// Creates all kinds of links: to files and folders, absolute and relative, chains, loops, and into `/proc` and `/dev`.
 fn create_links(base: &Path, skill: &Path) {
     fs::create_dir(skill.join("links")).expect("a folder can be made");
     let outside = base.join("outside");
@@ -131,7 +131,7 @@ fn create_links(base: &Path, skill: &Path) {
         .expect("a hard link can be made");
 }
 
-/// Creates files that are not regular, and a file of one tebibyte. Returns what the system does not allow.
+/// Creates special files, and a file of one tebibyte. Returns what the system does not allow.
 fn create_special_files(skill: &Path) -> Vec<&'static str> {
     let special = skill.join("special");
     fs::create_dir(&special).expect("a folder can be made");

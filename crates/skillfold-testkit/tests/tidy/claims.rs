@@ -1,4 +1,4 @@
-//! What the pages say about the program is so: its commands, its clients, what there is how often, and what is missing.
+//! The pages' claims about the program are true: its commands, its clients, counts, and what is missing.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::tree::{File, file, files};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// The pages that describe the program as a whole.
+/// The pages that describe the entire program.
 const PAGES: [&str; 8] = [
     "README.md",
     "SECURITY.md",
@@ -21,10 +21,10 @@ const PAGES: [&str; 8] = [
     "examples/README.md",
 ];
 
-/// A command that a page shows because it does not exist.
+/// A nonexistent command that a page shows on purpose.
 const UNKNOWN_COMMAND: &str = "validate";
 
-/// How a sentence says that something is missing.
+/// Phrases that say something is missing.
 const MISSING: [&str; 4] = [
     "does not exist here",
     "do not exist yet",
@@ -32,7 +32,7 @@ const MISSING: [&str; 4] = [
     "is ever run",
 ];
 
-/// Words for features, and where each is in the tree once it exists.
+/// Words for features, and where in the tree each is once it exists.
 const FEATURES: [(&str, &str); 7] = [
     ("sandbox", "crates/skillfold-run/"),
     ("scripts", "crates/skillfold-run/"),
@@ -43,7 +43,7 @@ const FEATURES: [(&str, &str); 7] = [
     ("marketplace", "crates/skillfold-registry/"),
 ];
 
-/// What is missing indeed, although one of the words is in it.
+/// Actually missing, although it contains one of the words.
 const NARROWER: [&str; 1] = ["a sandbox for scripts on macOS or Windows"];
 
 const NUMBERS: [&str; 21] = [
@@ -102,7 +102,7 @@ fn variants<'a>(source: &'a str, head: &str) -> Vec<(&'a str, &'a str)> {
     found
 }
 
-/// Returns the commands as they are typed.
+/// Returns the commands as typed.
 fn commands() -> BTreeSet<String> {
     let source = text("crates/skillfold-cli/src/arguments/mod.rs");
     let names = variants(source, "enum Command {").into_iter();
@@ -120,7 +120,7 @@ fn kebab(name: &str) -> String {
     typed
 }
 
-/// Returns the names of the clients of an enum: the comments up to the first point or comma.
+/// Returns the clients' names in an enum: the comments up to the first period or comma.
 fn clients(path: &str, head: &str) -> Vec<&'static str> {
     let known = variants(text(path), head).into_iter();
     known
@@ -185,7 +185,7 @@ fn unknown_commands(page: &str, starts: &[&str], commands: &BTreeSet<String>) ->
 fn architecture_lists_every_command() {
     let benches = variants(text("bench/src/main.rs"), "enum Question {");
     let benches = benches.into_iter().map(|(name, _)| kebab(name)).collect();
-    for (row, there) in [
+    for (row, expected) in [
         ("| `crates/skillfold-cli` |", commands()),
         ("| `bench` |", benches),
     ] {
@@ -197,7 +197,7 @@ fn architecture_lists_every_command() {
             .map(str::to_owned)
             .collect();
         assert_eq!(
-            listed, there,
+            listed, expected,
             "`{ARCHITECTURE}` lists other commands than there are"
         );
     }
@@ -214,7 +214,7 @@ fn documented_limits_match_the_code() {
     offenders.expect_none("Give each default of `Limits` a row with its value");
 }
 
-/// Finds defaults, such as `head_bytes: 4 * 1024,`, that have no row or another value in their row, such as `4 KiB`.
+/// Finds defaults, such as `head_bytes: 4 * 1024,`, without a row, or with another value in their row, such as `4 KiB`.
 fn wrong_limits(page: &str, defaults: &str) -> Vec<Finding> {
     let number = |text: &str| -> Option<u64> {
         let text = text
@@ -290,7 +290,7 @@ fn documented_counts_are_right() {
     offenders.expect_none("Count again, or say it without a number");
 }
 
-/// Finds numbers that stand before a noun and are none of its counts.
+/// Finds numbers before a noun that are none of its counts.
 fn wrong_numbers(page: &str, counts: &[(&str, Vec<usize>)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in page.lines().enumerate() {
@@ -375,7 +375,7 @@ fn features_documented_as_missing_are_missing() {
     offenders.expect_none("Say what there is");
 }
 
-/// Finds sentences which say that a feature is missing that exists.
+/// Finds sentences that say an existing feature is missing.
 fn untrue_denials(page: &str, existing: &[&str]) -> Vec<Finding> {
     // Tables have no sentences.
     let lines = page

@@ -1,4 +1,4 @@
-//! The code map names the source files that exist, and leaves none out.
+//! The code map names every existing source file and no others.
 
 use crate::report::{Finding, Offenders};
 use crate::requirements::backticked;
@@ -6,10 +6,10 @@ use crate::tree::files;
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// Files that need no row: each is the head of its crate or folder.
+/// Files that need no row: each is the root of its crate or folder.
 const HEADS: [&str; 4] = ["lib.rs", "main.rs", "mod.rs", "tests.rs"];
 
-/// A file or a folder, which ends with `/`, that the map names.
+/// A file or folder named in the map; a folder ends with `/`.
 struct Named {
     line: usize,
     path: String,
@@ -26,8 +26,8 @@ fn code_map_names_every_source_file() {
 
 fn differences(page: &str, paths: &[&str]) -> Vec<Finding> {
     let (crates, named) = read(page, paths);
-    let is_there = |named: &Named| paths.iter().any(|path| covers(&named.path, path));
-    let absent = named.iter().filter(|named| !is_there(named));
+    let exists = |named: &Named| paths.iter().any(|path| covers(&named.path, path));
+    let absent = named.iter().filter(|named| !exists(named));
     let mut findings: Vec<Finding> = absent
         .map(|named| Finding::new(named.line, format!("No such file: `{}`", named.path)))
         .collect();
@@ -50,8 +50,8 @@ fn covers(named: &str, path: &str) -> bool {
     path == named || (named.ends_with('/') && path.starts_with(named))
 }
 
-/// Returns the folders of the crates with their lines, and what their tables name. A name without a folder is in the folder
-/// of the name before it.
+/// Returns the crates' folders with their lines, and the names in their tables. A name without a folder is in the
+/// previous name's folder.
 fn read<'a>(page: &'a str, paths: &[&str]) -> (Vec<(usize, &'a str)>, Vec<Named>) {
     let (mut crates, mut named) = (Vec::new(), Vec::new());
     let mut source = None;

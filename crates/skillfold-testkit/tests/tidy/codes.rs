@@ -6,7 +6,7 @@ use crate::tree::{file, files};
 
 const TABLE: &str = "crates/skillfold-core/src/codes.rs";
 
-/// A row of the table.
+/// A table row.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     variant: String,
@@ -58,7 +58,7 @@ fn rows(table: &str) -> Vec<Row> {
     table.lines().enumerate().filter_map(row).collect()
 }
 
-/// Finds codes that nothing reports or that no test names.
+/// Finds codes that nothing reports or no test names.
 fn idle_codes(rows: &[Row], shipped: &str, tested: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Row {

@@ -1,10 +1,10 @@
-//! What chooses and discloses is covered by tests, and the deep gate judges it.
+//! The `choose` and `disclose` stages are covered by tests, as the deep gate enforces.
 
 use crate::tree::file;
 
 const RUN: &str = ".ci/deep";
 
-/// Parts of a hundred of the lines that have to run in tests.
+/// Minimum line coverage, in percent.
 const LEAST: &str = "95";
 
 const FOLDERS: [&str; 3] = [
@@ -22,13 +22,13 @@ fn deep_gate_enforces_choose_and_disclose_coverage() {
     );
 }
 
-/// Returns whether a stage measures all folders with the least share.
+/// Returns whether a stage measures all folders with the minimum.
 fn is_judged(run: &str) -> bool {
     let judges = |line: &str| {
         let mut words = line.split_whitespace().skip_while(|word| *word != LEAST);
         line.contains("coverage.py") && words.next().is_some() && words.eq(FOLDERS)
     };
-    // The stages that run where none is named.
+    // The stages that run if none is named.
     let is_stage = |line: &str| {
         line.starts_with("if [ $# = 0 ]") && line.split_whitespace().any(|word| word == "coverage")
     };

@@ -1,4 +1,4 @@
-//! Every decision can be found from the list of decisions.
+//! Every decision is in the list of decisions.
 
 use crate::report::{Finding, Offenders};
 use crate::tree::{file, files};

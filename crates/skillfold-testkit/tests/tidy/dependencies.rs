@@ -1,4 +1,4 @@
-//! Who may depend on whom, and why each dependency is there.
+//! Which crate may depend on which, and why each dependency is there.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -7,7 +7,7 @@ use crate::report::{Finding, Offenders};
 use crate::source::line_at;
 use crate::tree::files;
 
-/// What a crate may use of this workspace, from the outside in.
+/// The workspace crates that each crate may use, from the outside in.
 const INWARD: [(&str, &[&str]); 13] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
@@ -51,13 +51,13 @@ const INWARD: [(&str, &[&str]); 13] = [
     ("skillfold-testkit", &[]),
 ];
 
-/// Measurements and fuzz targets are no part of what is built; they may use anything.
+/// Benchmarks and fuzz targets are not shipped; they may use anything.
 const FREE: [&str; 2] = ["bench/Cargo.toml", "fuzz/Cargo.toml"];
 
 const KINDS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
 struct Dependency {
-    /// The table it stands in, such as `dev-dependencies` or `workspace.dependencies`.
+    /// The table it is in, such as `dev-dependencies` or `workspace.dependencies`.
     table: String,
     package: String,
     line: usize,
@@ -141,7 +141,7 @@ fn unexplained(manifest: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the dependencies of a manifest, those of its targets and of its workspace included, by line.
+/// Returns a manifest's dependencies, including those of targets and the workspace, by line.
 fn dependencies(manifest: &str) -> Vec<Dependency> {
     let parsed = parsed(manifest);
     let root = parsed.get_ref();

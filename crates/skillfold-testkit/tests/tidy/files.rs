@@ -1,10 +1,10 @@
-//! Files are short and named after what they hold.
+//! Files are short and named after their content.
 
 use crate::report::{Finding, Offenders};
 use crate::source::product;
 use crate::tree::{File, files};
 
-/// Lines of a file without its tests. The aim is 400.
+/// Maximum lines in a file without its tests. The goal is 400.
 const LINES: usize = 600;
 
 const EMPTY_NAMES: [&str; 5] = ["utils", "util", "common", "helpers", "misc"];

@@ -1,13 +1,13 @@
-//! The tree means the same on every machine.
+//! The tree contains no machine-specific paths.
 
 use crate::report::{Finding, Offenders};
 use crate::source::is_word;
 use crate::tree::files;
 
-/// Files that are about one machine.
+/// Files that concern a specific machine.
 const EXEMPT: [&str; 3] = [".gitignore", ".ci/stages.sh", "justfile"];
 
-/// The one home that examples may name.
+/// The only home that examples may name.
 const EXAMPLE_USER: &str = "user";
 
 #[test]
@@ -47,7 +47,7 @@ fn machine_paths(text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Returns the words that follow a prefix directly.
+/// Returns the words directly after a prefix.
 fn words_after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     line.match_indices(prefix).filter_map(move |(position, _)| {
         let after = &line[position + prefix.len()..];

@@ -1,10 +1,10 @@
-//! Reads the tree and holds it to the rules of the house.
+//! Checks the tree against the house rules.
 //!
-//! Each rule is one test named by its promise. It judges by a function on text, and a second test beside it shows that
-//! the function can find an offender.
+//! Each rule is one test named after its promise. It checks text with a function, and a second test shows that the
+//! function can find an offender.
 #![expect(clippy::disallowed_methods, reason = "the tidy test reads the tree")]
 
-// What the rules stand on.
+// Shared helpers.
 mod report;
 mod source;
 mod test_paths;

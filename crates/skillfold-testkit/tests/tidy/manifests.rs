@@ -1,11 +1,11 @@
-//! What the registry shows about a crate is complete, and the shared part of it is in the workspace's manifest.
+//! A crate's registry metadata is complete, and its shared part is in the workspace's manifest.
 
 use toml::{Table, Value};
 
 use crate::report::{Finding, Offenders};
 use crate::tree::{file, files, root};
 
-/// Fields that a crate takes from the workspace.
+/// Fields that a crate inherits from the workspace.
 const SHARED: [&str; 6] = [
     "version",
     "edition",
@@ -15,10 +15,10 @@ const SHARED: [&str; 6] = [
     "keywords",
 ];
 
-/// Fields that a crate has, its own or the workspace's.
+/// Fields that a crate has, its own or inherited.
 const PRESENT: [&str; 3] = ["name", "description", "categories"];
 
-/// Files that a published crate brings along.
+/// Files that a published crate includes.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[test]
@@ -50,7 +50,7 @@ fn every_published_crate_has_the_licences() {
     offenders.expect_none("Link to the files of the workspace as the other crates do");
 }
 
-/// Finds what a manifest lacks; nothing, if its crate is not published.
+/// Finds what a manifest lacks; nothing if its crate is not published.
 fn incomplete(manifest: &str, workspace: &str) -> Vec<Finding> {
     let crate_table = parsed(manifest);
     let package = &crate_table["package"];
@@ -75,7 +75,7 @@ fn incomplete(manifest: &str, workspace: &str) -> Vec<Finding> {
     if docs.and_then(|docs| docs.get("rs")).is_none() {
         missing.push("[package.metadata.docs.rs]".to_owned());
     }
-    // The address stands once, in the workspace's manifest. A field that the workspace lacks cannot be taken from it.
+    // The URL is only in the workspace's manifest. A field that the workspace lacks cannot be inherited.
     let has_address = parsed(workspace)["workspace"]["package"]
         .get("repository")
         .is_some();

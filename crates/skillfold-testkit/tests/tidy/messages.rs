@@ -1,4 +1,4 @@
-//! Every message that the command and the server can print, in one page to be read in one sitting.
+//! Every message that the command and the server can print, on one page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ const HEAD: &str = "# Messages\n\nEvery message of the libraries, the command an
                     value. Generated: `UPDATE_DOCS=1 cargo test -p skillfold-testkit messages`. The help of the command is in \
                     [command.md](command.md), the text of each diagnostic code in [diagnostics.md](diagnostics.md).\n";
 
-/// Code before a literal that no user sees.
+/// Code before a literal that users never see.
 const INTERNAL: [&str; 7] = [
     "reason = ",
     ".expect(",
@@ -51,13 +51,13 @@ fn every_message_is_listed() {
     }
 }
 
-/// Returns a message such that Markdown shows its tags and marks of headings instead of obeying them.
+/// Escapes a message so that Markdown shows its tags and heading marks literally.
 fn as_text(message: &str) -> String {
     let escape = if message.starts_with('#') { "\\" } else { "" };
     format!("{escape}{}", message.replace('<', "\\<"))
 }
 
-/// Returns the literals of a file that read as sentences: three words or more.
+/// Returns a file's literals that read as sentences: three words or more.
 fn messages(file: &File) -> Vec<String> {
     let is_shown = |before: &str| {
         !INTERNAL
@@ -81,7 +81,7 @@ fn is_sentence(text: &str) -> bool {
     words.count() >= 3
 }
 
-/// Joins a literal that goes over several lines, and hides what formatting puts between braces.
+/// Joins a multi-line literal, and hides what is between formatting braces.
 fn on_one_line(text: &str) -> String {
     let lines: Vec<&str> = text.split("\\\n").map(str::trim_start).collect();
     let text = lines.concat().replace("\\n", " ⏎ ").replace("\\\"", "\"");

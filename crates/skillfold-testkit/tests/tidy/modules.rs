@@ -1,8 +1,8 @@
-//! In every crate and in the benchmarks, reading order is dependency order, file by file.
+//! In every crate and the benchmarks, reading order is dependency order, file by file.
 //!
-//! The order is that of the `mod` lines: a module uses only what stands above it. A file that declares modules may stand
-//! above them or below them, but never both: files do not import each other in a circle. What a file only exports again
-//! counts as the file that it comes from.
+//! The order is that of the `mod` lines: a module only uses those above it. A file that declares modules may come
+//! before or after them, but never both: files do not import each other in a cycle. A re-export counts as the file it
+//! comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::source::{product, product_of, words};
 use crate::tree::{File, files};
 use crate::use_tree::paths_from;
 
-/// Files that the coming tool layer replaces. They may stand in circles until then.
+/// Files that the upcoming tool layer replaces. They may form cycles until then.
 const TO_BE_REPLACED: [&str; 5] = [
     "crates/skillfold-mcp/src/answer.rs",
     "crates/skillfold-mcp/src/call.rs",
@@ -20,17 +20,17 @@ const TO_BE_REPLACED: [&str; 5] = [
     "crates/skillfold-mcp/src/tools.rs",
 ];
 
-/// The modules of a crate by their paths; the path of the crate itself is empty.
+/// A crate's modules by path; the crate itself has the empty path.
 #[derive(Default)]
 struct Modules(BTreeMap<String, Module>);
 
 struct Module {
     file: String,
-    /// The shipped code, without what it exports again.
+    /// The shipped code, without re-exports.
     code: String,
-    /// The modules that it declares, in order.
+    /// The modules it declares, in order.
     declared: Vec<String>,
-    /// What it exports again: names and where they come from.
+    /// Its re-exports: names and where they come from.
     exports: BTreeMap<String, String>,
 }
 
@@ -71,7 +71,7 @@ fn files_have_no_cyclic_imports() {
     offenders.expect_none("Move what both need into a file that stands above them");
 }
 
-/// Returns the modules of every crate and of the benchmarks, by its folder.
+/// Returns the modules of every crate and the benchmarks, by folder.
 fn crates() -> BTreeMap<String, Modules> {
     let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
     for file in files().iter().filter(|file| file.is_rust()) {
@@ -108,7 +108,7 @@ impl Modules {
         self.0.insert(module.to_owned(), module_of_file);
     }
 
-    /// Returns the modules that a module imports from, with the line of each import.
+    /// Returns the modules that a module imports from, with each import's line.
     fn imports(&self, module: &str) -> BTreeSet<(usize, String)> {
         let Module { code, declared, .. } = &self.0[module];
         let paths = absolute_paths(module, declared, code).into_iter();
@@ -124,10 +124,10 @@ impl Modules {
             .collect()
     }
 
-    /// Returns the module that has what a path names.
+    /// Returns the module that contains what a path names.
     fn resolve(&self, path: &str) -> String {
         let mut path = path.to_owned();
-        // An export may lead to another one.
+        // A re-export may lead to another one.
         for _ in 0..8 {
             let (module, rest) = self.split(&path);
             let (name, below) = rest.split_once("::").unwrap_or((rest, ""));
@@ -157,7 +157,7 @@ impl Modules {
         })
     }
 
-    /// Finds imports from modules that stand below.
+    /// Finds imports from modules further down.
     fn arrows_back(&self, module: &str) -> Vec<Finding> {
         let finding = |(line, other): (usize, String)| {
             let (folder, own, other_name) = diverge(module, &other)?;
@@ -176,7 +176,7 @@ impl Modules {
     }
 }
 
-/// Returns whether imports lead from one module to another, past none that is left out.
+/// Returns whether imports lead from one module to another without passing an excluded one.
 fn reaches(
     imports: &BTreeMap<&str, BTreeSet<String>>,
     from: &str,
@@ -205,7 +205,7 @@ fn reaches(
     false
 }
 
-/// Returns the folder in which two paths diverge, and the module of it that each leads into.
+/// Returns the folder in which two paths diverge, and the module in it that each leads into.
 fn diverge<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str, &'a str)> {
     let (mut start, mut folder_end) = (0, 0);
     loop {
@@ -225,7 +225,7 @@ fn diverge<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str, &'a st
     }
 }
 
-/// Returns the path of the module that a file below `src` is.
+/// Returns the module path of a file below `src`.
 fn module_path(path: &str) -> String {
     let path = path.strip_suffix(".rs").unwrap_or(path);
     let path = path.strip_suffix("/mod").unwrap_or(path);
@@ -235,13 +235,13 @@ fn module_path(path: &str) -> String {
     path.replace('/', "::")
 }
 
-/// Returns the module that a line such as `pub(crate) mod name;` declares.
+/// Returns the module declared by a line such as `pub(crate) mod name;`.
 fn declared(line: &str) -> Option<String> {
     let (visibility, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
     (visibility.is_empty() || visibility.starts_with("pub")).then(|| name.to_owned())
 }
 
-/// Splits code into that without `pub use`, and the `pub use` alone. Lines stay where they are.
+/// Splits code into a part without `pub use` and one with only `pub use`. Lines keep their numbers.
 fn split_exports(code: &str) -> (String, String) {
     let (mut kept, mut exported) = (code.to_owned(), String::new());
     for start in words(code, "use").collect::<Vec<_>>() {
@@ -269,7 +269,7 @@ fn split_exports(code: &str) -> (String, String) {
     (kept, exported)
 }
 
-/// Returns the paths that code names, from the crate.
+/// Returns the paths named in code, from the crate root.
 fn absolute_paths(module: &str, declared: &[String], code: &str) -> Vec<(usize, String)> {
     let below = |base: &str, path: String| match base {
         "" => path,
@@ -290,7 +290,7 @@ fn absolute_paths(module: &str, declared: &[String], code: &str) -> Vec<(usize, 
     paths
 }
 
-/// Returns a path that starts at the parent of a module as a path from the crate.
+/// Converts a path relative to a module's parent to one from the crate root.
 fn from_parent(module: &str, path: &str) -> String {
     let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
     match path.strip_prefix("super::") {
@@ -300,7 +300,7 @@ fn from_parent(module: &str, path: &str) -> String {
     }
 }
 
-/// A crate made of texts, each with its path below `src`.
+/// Builds a crate from texts, each with its path below `src`.
 fn crate_of(texts: &[(&str, &str)]) -> Modules {
     let mut modules = Modules::default();
     for (path, text) in texts {

@@ -1,4 +1,4 @@
-//! One name for one thing: no two types of a crate share a name, and few names stand at the root.
+//! One name per thing: no two types in a crate share a name, and few names are at the root.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn no_two_public_types_share_a_name_across_crates() {
     offenders.expect_none("A program that uses both has to rename one");
 }
 
-/// Returns the crate that a shipped file belongs to.
+/// Returns a shipped file's crate.
 fn shipped_in(file: &File) -> Option<&str> {
     file.inside_crate("src")?;
     let is_shipped = file.is_rust() && !file.path.starts_with("crates/skillfold-testkit/");
@@ -120,7 +120,7 @@ fn engine_crate_roots_export_at_most_40_names() {
     }
 }
 
-/// Returns the public modules of a crate's root and the names that it exports.
+/// Returns the public modules and exported names of a crate's root.
 fn root_names(code: &str) -> Vec<String> {
     let modules = code.lines().filter_map(|line| {
         let name = line.strip_prefix("pub mod ")?.strip_suffix(';')?;

@@ -1,4 +1,4 @@
-//! Every promise of the page on security names the tests that hold it.
+//! Every promise on the security page names the tests that verify it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a host sees of the engine is the engine's own.
+//! The engine's public API has no third-party types.
 
 use crate::report::{Finding, Offenders};
 use crate::source::{line_at, matching, product, product_of, words};
@@ -29,7 +29,7 @@ fn is_source(path: &str, folder: &str) -> bool {
     path.is_some_and(|path| path.starts_with("src/"))
 }
 
-/// Returns the crates of others that the engine is built with; their major versions are no business of a host.
+/// Returns the engine's third-party crates, whose major versions must not concern a host.
 fn third_party() -> Vec<String> {
     let manifests = files().iter().filter(|file| {
         let mut folders = ENGINE.iter();
@@ -51,7 +51,7 @@ fn third_party() -> Vec<String> {
     names
 }
 
-/// Finds public items that name a third-party crate, or a type that the file imports from one. Returns the name and the finding.
+/// Finds public items that name a third-party crate, or a type imported from one. Returns the name and the finding.
 fn leaks(code: &str, third_party: &[String]) -> Vec<(String, Finding)> {
     let mut foreign = third_party.to_vec();
     foreign.extend(
@@ -61,7 +61,7 @@ fn leaks(code: &str, third_party: &[String]) -> Vec<(String, Finding)> {
     );
     let leak = |position: usize| {
         let item = public_part(&code[position + "pub ".len()..]);
-        // A module of ours may have the name of a crate.
+        // A module of ours may share a crate's name.
         if item.starts_with("mod ") {
             return None;
         }
@@ -74,7 +74,7 @@ fn leaks(code: &str, third_party: &[String]) -> Vec<(String, Finding)> {
     words(code, "pub ").filter_map(leak).collect()
 }
 
-/// Returns the types that a file imports from a crate.
+/// Returns the types a file imports from a crate.
 fn imported_types(name: &str, code: &str) -> Vec<String> {
     let lines: Vec<&str> = code.lines().collect();
     paths_from(name, code)
@@ -82,12 +82,12 @@ fn imported_types(name: &str, code: &str) -> Vec<String> {
         .filter(|(line, _)| lines[line - 1].trim_start().starts_with("use "))
         .filter_map(|(_, path)| path.rsplit("::").next().map(str::to_owned))
         .filter(|name| name.starts_with(char::is_uppercase))
-        // A trait that is imported without its name, for its methods.
+        // A trait imported only for its methods.
         .filter(|name| !code.contains(&format!("{name} as _")))
         .collect()
 }
 
-/// Returns the part of an item that is public when the item is: a signature, a header, all of an enum or a trait.
+/// Returns the part of an item that is public when the item is: a signature, a header, an entire enum or trait.
 fn public_part(item: &str) -> &str {
     let until = |ends: &[char]| &item[..item.find(ends).unwrap_or(item.len())];
     match item.split_whitespace().next().unwrap_or_default() {

@@ -1,6 +1,6 @@
-//! What a rule found, and how it is said.
+//! A rule's findings, and how they are reported.
 
-/// One place in a text that breaks a rule.
+/// A place in a text that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     /// Counted from 1.
@@ -17,7 +17,7 @@ impl Finding {
     }
 }
 
-/// All places in the tree that break one rule.
+/// All places in the tree that break a rule.
 #[derive(Default)]
 pub(crate) struct Offenders(Vec<String>);
 
@@ -28,7 +28,7 @@ impl Offenders {
         }
     }
 
-    /// Fails with every offender and what to do about them, if there is one.
+    /// Fails if there are offenders, and lists them with what to do about them.
     pub(crate) fn expect_none(&self, hint: &str) {
         assert!(
             self.0.is_empty(),

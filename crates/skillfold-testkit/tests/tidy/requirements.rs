@@ -1,4 +1,4 @@
-//! The table of requirements says the truth about the tests, and no row says less than the reference.
+//! The requirements table matches the tests, and no row says less than the reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,13 +9,13 @@ use crate::tree::{file, root};
 
 const PAGE: &str = "docs/requirements.md";
 
-/// The decisions whose tables say how the wording of a row differs from its requirement's.
+/// The decisions whose tables say how a row's wording differs from its requirement.
 const AMENDMENTS: [&str; 2] = [
     "docs/decisions/0021-rows-as-worded.md",
     "docs/decisions/0053-amended-rows.md",
 ];
 
-/// How many rows are in each state: the states, and their number.
+/// How many rows have each state: the states, and the number.
 const COUNTS: [(&[&str], usize); 4] = [
     (&["proved", "amended"], 170),
     (&["host"], 5),
@@ -23,7 +23,7 @@ const COUNTS: [(&[&str], usize); 4] = [
     (&["waits"], 0),
 ];
 
-/// The issues that a requirement can wait for.
+/// The issues that a requirement may be waiting for.
 const ISSUES: [&str; 5] = [
     "What the model sees",
     "Activation",
@@ -79,7 +79,7 @@ fn every_requirement_is_answered_and_amended_ones_are_listed() {
         .expect_none("Prove the rows, and list those that are amended above and in a decision");
 }
 
-/// Finds states that another number of rows has.
+/// Finds states with a different number of rows.
 fn miscounted(page: &str, counts: &[(&[&str], usize)]) -> Vec<Finding> {
     let (rows, _) = rows(page);
     let count = |states: &[&str]| {
@@ -98,7 +98,7 @@ fn miscounted(page: &str, counts: &[(&[&str], usize)]) -> Vec<Finding> {
         .collect()
 }
 
-/// Finds amended rows that the page does not list or no decision explains, and rows listed that are not amended.
+/// Finds amended rows that the page does not list or no decision explains, and listed rows that are not amended.
 fn unlisted_amendments(page: &str, decisions: &[&str]) -> Vec<Finding> {
     let list = page.split("\nAmended: ").nth(1).unwrap_or_default();
     let list = list.split(".\n").next().unwrap_or_default();
@@ -124,7 +124,7 @@ fn unlisted_amendments(page: &str, decisions: &[&str]) -> Vec<Finding> {
     findings
 }
 
-/// Finds rows that are malformed, listed twice, or say what is not so.
+/// Finds rows that are malformed, duplicated, or untrue.
 fn false_rows(page: &str, proofs: &BTreeSet<String>) -> Vec<Finding> {
     let (rows, mut findings) = rows(page);
     let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
@@ -159,7 +159,7 @@ pub(crate) fn missing_proofs(proof: &str, proofs: &BTreeSet<String>) -> Vec<Stri
         .collect()
 }
 
-/// Returns the commands of a menu as they are typed.
+/// Returns a menu's commands as typed.
 pub(crate) fn commands(menu: &str) -> impl Iterator<Item = String> {
     let names = menu.lines().filter_map(|line| {
         let name = line.split([' ', ':']).next()?;
@@ -168,7 +168,7 @@ pub(crate) fn commands(menu: &str) -> impl Iterator<Item = String> {
     names.map(|name| format!("just {name}"))
 }
 
-/// Returns the rows of the tables, and the lines of them that are no rows.
+/// Returns the tables' rows, and the table lines that are not rows.
 fn rows(page: &str) -> (Vec<Row<'_>>, Vec<Finding>) {
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
     for (index, text) in page.lines().enumerate() {
@@ -193,7 +193,7 @@ fn rows(page: &str) -> (Vec<Row<'_>>, Vec<Finding>) {
     (rows, findings)
 }
 
-/// Returns the cells of a line of a table; none, if it is no such line. A bar after a backslash is a part of its cell.
+/// Returns the cells of a table line; none if it is not one. An escaped bar is part of its cell.
 pub(crate) fn cells(line: &str) -> Vec<&str> {
     let line = line.trim();
     let Some(line) = line
@@ -227,8 +227,8 @@ pub(crate) fn backticked(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Finds requirements that only one of the two pages has, and rows whose wording or whose requirement's is another than the
-/// digest was taken of.
+/// Finds requirements that only one of the two pages has, and rows whose wording, or whose requirement's wording, no
+/// longer matches the digest.
 fn differences(page: &str, reference: &str) -> Vec<Finding> {
     let wordings = wordings(reference);
     let (rows, mut findings) = rows(page);
@@ -254,7 +254,7 @@ fn differences(page: &str, reference: &str) -> Vec<Finding> {
     findings
 }
 
-/// Returns the wording of each requirement, with the resolutions of the conflicts that it names.
+/// Returns each requirement's wording, with the resolutions of the conflicts it names.
 fn wordings(reference: &str) -> BTreeMap<&str, String> {
     let tables: Vec<Vec<&str>> = reference.lines().map(cells).collect();
     let resolved: BTreeMap<&str, &str> = tables
@@ -278,7 +278,7 @@ fn wordings(reference: &str) -> BTreeMap<&str, String> {
         .collect()
 }
 
-/// Returns eight hexadecimal digits that tell texts apart (FNV-1a).
+/// Returns eight hex digits that distinguish texts (FNV-1a).
 fn digest(texts: &[&str]) -> String {
     let mut hash: u32 = 0x811c_9dc5;
     for byte in texts.join("\n").bytes() {

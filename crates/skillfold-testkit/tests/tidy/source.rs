@@ -1,8 +1,8 @@
-//! Rust text taken apart: what is code, what is a test, what is only said.
+//! Splits Rust source into code, tests, comments and literals.
 
 use crate::tree::File;
 
-/// Returns the code of a file that is shipped: without its tests, and [`bare`].
+/// Returns a file's shipped code: without tests, and [`bare`].
 pub(crate) fn product(file: &File) -> String {
     if is_test_file(&file.path) {
         return String::new();
@@ -10,7 +10,7 @@ pub(crate) fn product(file: &File) -> String {
     product_of(&file.text)
 }
 
-/// Returns the tests of a file, as they stand there.
+/// Returns a file's tests verbatim.
 pub(crate) fn tests(file: &File) -> String {
     if is_test_file(&file.path) {
         return file.text.clone();
@@ -19,14 +19,14 @@ pub(crate) fn tests(file: &File) -> String {
     lines_joined(file.text.lines().skip(start))
 }
 
-/// Returns the shipped code of a text: everything before its test module, [`bare`].
+/// Returns a text's shipped code: everything before its test module, [`bare`].
 pub(crate) fn product_of(text: &str) -> String {
     let bare = bare(text);
     let end = test_start(&bare).unwrap_or(usize::MAX);
     lines_joined(bare.lines().take(end))
 }
 
-/// Returns a text with spaces in place of comments and literals. Every line stays where it is.
+/// Replaces comments and literals with spaces. Lines keep their numbers.
 pub(crate) fn bare(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
@@ -44,7 +44,7 @@ pub(crate) fn bare(text: &str) -> String {
     bare
 }
 
-/// Returns each text literal of a file that is shipped, as it is written between its quotes, with the code before it.
+/// Returns each string literal in a shipped file, verbatim between its quotes, with the code before it.
 pub(crate) fn literals(file: &File) -> Vec<(&str, &str)> {
     if is_test_file(&file.path) {
         return Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn literals(file: &File) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns the text after the attributes that it starts with.
+/// Returns the text after its leading attributes.
 pub(crate) fn after_attributes(bare: &str) -> &str {
     let mut rest = bare.trim_start();
     while rest.starts_with("#[") {
@@ -83,7 +83,7 @@ pub(crate) fn after_attributes(bare: &str) -> &str {
     rest
 }
 
-/// Returns where the first bracket that opens is closed: the position after the closing one.
+/// Returns the position after the bracket that closes the first opening one.
 pub(crate) fn matching(bare: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0;
     for (position, c) in bare.char_indices() {
@@ -99,7 +99,7 @@ pub(crate) fn matching(bare: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
-/// Returns the positions at which a word or path stands by itself, not as a part of a longer word.
+/// Returns the positions where a word or path stands alone, not as part of a longer word.
 pub(crate) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     code.match_indices(word)
         .map(|(position, _)| position)
@@ -111,7 +111,7 @@ pub(crate) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = us
         })
 }
 
-/// Returns the line of a position, counted from 1.
+/// Returns a position's line, counted from 1.
 pub(crate) fn line_at(text: &str, position: usize) -> usize {
     text[..position].matches('\n').count() + 1
 }
@@ -120,12 +120,12 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns whether a file below `src` is a test as a whole.
+/// Returns whether a file below `src` is entirely a test.
 fn is_test_file(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
-/// Returns the lines above the test module at the end of a bare text.
+/// Returns the number of lines above the test module at the end of a bare text.
 fn test_start(bare: &str) -> Option<usize> {
     bare.match_indices("#[cfg(test)]")
         .filter(|&(position, _)| position == 0 || bare[..position].ends_with('\n'))
@@ -137,7 +137,7 @@ fn lines_joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Returns how much of the text is a comment or a literal, if it starts with one.
+/// Returns the length of the comment or literal that the text starts with, if any.
 fn hidden_length(rest: &str, after_word: bool) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Every test of the workspace by its whole path: crate, binary, modules, function.
+//! The full path of every test in the workspace: crate, binary, modules, function.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(crate) fn all() -> BTreeSet<String> {
     rust.chain(files().iter().flat_map(of_python)).collect()
 }
 
-/// Returns the paths of the Python tests of a file.
+/// Returns the paths of a file's Python tests.
 fn of_python(file: &File) -> Vec<String> {
     let path = file.path.strip_prefix("bindings/python/tests/");
     let Some(module) = path.and_then(|path| path.strip_suffix(".py")) else {
@@ -28,7 +28,7 @@ fn of_python(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// Returns the paths of the tests of a file.
+/// Returns the paths of a file's tests.
 fn of(file: &File) -> Vec<String> {
     let Some(module) = module(&file.path) else {
         return Vec::new();
@@ -45,7 +45,7 @@ fn of(file: &File) -> Vec<String> {
     tests.collect()
 }
 
-/// Returns the module path of a file, the crate and the test binary first.
+/// Returns a file's module path, starting with the crate and the test binary.
 fn module(path: &str) -> Option<String> {
     let (krate, inside) = match path.strip_prefix("crates/") {
         Some(rest) => rest.split_once('/')?,
@@ -75,7 +75,7 @@ impl Inline<'_> {
     }
 }
 
-/// Returns the modules inside a bare text, the outer ones first.
+/// Returns the modules inside a bare text, outer ones first.
 fn inline_modules(code: &str) -> Vec<Inline<'_>> {
     let modules = words(code, "mod ").filter_map(|start| {
         let rest = &code[start + "mod ".len()..];
@@ -91,8 +91,8 @@ fn inline_modules(code: &str) -> Vec<Inline<'_>> {
     modules.collect()
 }
 
-/// Returns the tests of a bare text with their positions: functions after `#[test]` or `#[tokio::test]`, and functions of a
-/// `proptest!` block.
+/// Returns the tests in a bare text with their positions: functions after `#[test]` or `#[tokio::test]`, and functions
+/// in a `proptest!` block.
 fn tests(code: &str) -> Vec<(usize, &str)> {
     let mut tests = Vec::new();
     for attribute in ["#[test]", "#[tokio::test]", "#[tokio::test("] {

@@ -1,10 +1,10 @@
-//! The text files of the workspace.
+//! The workspace's text files.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{fs, io};
 
-/// Folders that hold what is made and not kept: by name anywhere, or by their path.
+/// Folders with generated, untracked files: by name anywhere, or by path.
 const NOT_KEPT: [&str; 8] = [
     ".git",
     "target",
@@ -16,7 +16,7 @@ const NOT_KEPT: [&str; 8] = [
     "fuzz/coverage",
 ];
 
-/// A text file: its path from the root of the workspace, with `/`, and what it says.
+/// A text file: its path from the workspace root, with `/`, and its content.
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -33,20 +33,20 @@ impl File {
         self.path == "Cargo.toml" || self.path.ends_with("/Cargo.toml")
     }
 
-    /// Returns the path below `crates/NAME/FOLDER/`, if the file stands there.
+    /// Returns the path below `crates/NAME/FOLDER/`, if the file is there.
     pub(crate) fn inside_crate(&self, folder: &str) -> Option<&str> {
         let (_, path) = self.path.strip_prefix("crates/")?.split_once('/')?;
         path.strip_prefix(folder)?.strip_prefix('/')
     }
 
-    /// Returns whether the file is one of the tidy test's own.
+    /// Returns whether the file belongs to the tidy test itself.
     pub(crate) fn is_tidy(&self) -> bool {
         self.path
             .starts_with("crates/skillfold-testkit/tests/tidy/")
     }
 }
 
-/// Returns the folder of the workspace.
+/// Returns the workspace folder.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -54,7 +54,7 @@ pub(crate) fn root() -> &'static Path {
         .expect("a crate stands two folders below the workspace")
 }
 
-/// Returns every text file that is or could be tracked, in the order of the paths.
+/// Returns every text file that is or could be tracked, ordered by path.
 pub(crate) fn files() -> &'static [File] {
     static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
         let mut paths = Vec::new();
@@ -92,7 +92,7 @@ fn is_not_kept(path: &str) -> bool {
     NOT_KEPT.contains(&path) || NOT_KEPT.contains(&name)
 }
 
-/// Reads a file, unless it is not text or was removed since it was listed.
+/// Reads a file, unless it is not text or was removed after it was listed.
 fn read(path: &Path) -> Option<File> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,

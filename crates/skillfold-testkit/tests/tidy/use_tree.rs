@@ -1,10 +1,10 @@
-//! The paths that code names.
+//! The paths named in code.
 
 use crate::source::{is_word, line_at, words};
 
 /// Returns each path that starts at a root such as `crate`, without the root, with the line of the root.
 ///
-/// Braces are taken apart: `crate::{a, b::c}` names `a` and `b::c`.
+/// Expands braces: `crate::{a, b::c}` names `a` and `b::c`.
 pub(crate) fn paths_from(root: &str, code: &str) -> Vec<(usize, String)> {
     let root = format!("{root}::");
     let mut paths = Vec::new();
@@ -42,7 +42,7 @@ fn branches(tree: &str) -> Vec<String> {
     }
 }
 
-/// Returns what stands between the commas up to the brace that closes the list.
+/// Returns the comma-separated items up to the brace that closes the list.
 fn between_commas(inside: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0);

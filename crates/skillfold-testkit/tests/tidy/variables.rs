@@ -10,7 +10,7 @@ use crate::tree::{File, file};
 const READER: &str = "crates/skillfold/src/environment.rs";
 const PAGE: &str = "docs/reference/variables.md";
 
-/// Variables that a dependency reads: they decide about colours, or ask for completions.
+/// Variables read by a dependency: they control colours or request completions.
 const OF_DEPENDENCIES: [&str; 5] = [
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -28,13 +28,13 @@ fn environment_variables_are_in_the_reference() {
     offenders.expect_none("Give each variable that is read a row, and no other");
 }
 
-/// Returns the names of the variables that a file reads.
+/// Returns the names of the variables a file reads.
 fn read_by(file: &File) -> BTreeSet<&str> {
     let literals = literals(file).into_iter().map(|(_, text)| text);
     literals.filter(|text| is_variable(text)).collect()
 }
 
-/// Returns whether a text is a name such as `HOME`; a prefix of names, such as `SKILLFOLD_`, is none.
+/// Returns whether a string is a name such as `HOME`; a prefix, such as `SKILLFOLD_`, is not.
 fn is_variable(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     text.len() > 2 && text.bytes().all(is_part) && !text.ends_with('_')

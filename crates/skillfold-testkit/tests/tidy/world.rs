@@ -7,10 +7,10 @@ use crate::use_tree::paths_from;
 
 const CORE: &str = "crates/skillfold-core/src/";
 
-/// Modules of the standard library that reach the world.
+/// Standard library modules that access the outside world.
 const WORLD: [&str; 5] = ["fs", "env", "process", "net", "thread"];
 
-/// Calls that reach the clock or the terminal.
+/// Calls that access the clock or the terminal.
 const CALLS: [&str; 7] = [
     "SystemTime::now",
     "Instant::now",
@@ -21,13 +21,13 @@ const CALLS: [&str; 7] = [
     "dbg!",
 ];
 
-/// Files that own a part of the world, with the part.
+/// Files that own a part of the outside world, with the part.
 const OWNERS: [(&str, &str); 2] = [
     ("crates/skillfold-core/src/source/fs/portable.rs", "fs"),
     ("crates/skillfold-core/src/source/fs/real_path.rs", "fs"),
 ];
 
-/// Where unsafe code may stand: the allocator that counts, and the sandbox.
+/// Where unsafe code is allowed: the counting allocator and the sandbox.
 const UNSAFE: [&str; 2] = ["bench/src/allocator.rs", "crates/skillfold-run/"];
 
 #[test]
@@ -66,7 +66,7 @@ fn core_files() -> impl Iterator<Item = &'static File> {
         .filter(|file| file.is_rust() && file.path.starts_with(CORE))
 }
 
-/// Finds uses of the world, but for the part that the file owns.
+/// Finds accesses to the outside world, except the part that the file owns.
 fn touches(code: &str, owned: Option<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, path) in paths_from("std", code) {

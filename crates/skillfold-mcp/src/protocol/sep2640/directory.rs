@@ -15,7 +15,7 @@ use crate::protocol::uri;
 use crate::state::ServerState;
 use crate::tools::object;
 
-/// The media type of folders.
+/// The media type for folders.
 const FOLDER_TYPE: &str = "inode/directory";
 
 /// Returns a page of the files and folders directly inside a skill's folder.
@@ -74,7 +74,7 @@ fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
 
-/// Returns the media type of a file.
+/// Returns a file's media type.
 fn file_type(file: &SkillFile) -> &'static str {
     match (media_type(file.path.as_str()), file.kind) {
         (BYTES_TYPE, FileKind::Text | FileKind::Script | FileKind::Data) => "text/plain",

@@ -15,7 +15,7 @@ use crate::protocol::uri;
 use crate::state::ServerState;
 use crate::tools::{object, value};
 
-/// Returns a page of the published skills. One that cannot be published after all is left out and logged.
+/// Returns a page of published skills. One that turns out not to be publishable is left out and logged.
 pub(super) fn list(
     shared: &ServerState,
     client: Option<&Implementation>,
@@ -47,7 +47,7 @@ pub(super) fn list(
     result
 }
 
-/// Returns one skill by the URI of its `SKILL.md`.
+/// Returns a skill by its `SKILL.md` URI.
 pub(super) fn get(
     shared: &ServerState,
     client: Option<&Implementation>,

@@ -1,5 +1,5 @@
-//! The `io.modelcontextprotocol/skills` extension (SEP-2640): skills with their frontmatter verbatim and a digest of
-//! every file, and folders as resources.
+//! The `io.modelcontextprotocol/skills` extension (SEP-2640): skills with verbatim frontmatter and a digest for every
+//! file, and folders as resources.
 
 mod not_served;
 
@@ -24,7 +24,7 @@ pub(crate) fn capability() -> ExtensionCapabilities {
     ExtensionCapabilities::from([(EXTENSION_ID.to_owned(), settings)])
 }
 
-/// Answers a request of the extension, in the form of the given protocol version.
+/// Answers an extension request, in the given protocol version's format.
 pub(crate) fn answer(
     shared: &ServerState,
     client: Option<&Implementation>,

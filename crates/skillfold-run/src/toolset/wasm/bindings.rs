@@ -1,3 +1,3 @@
-//! The world of `wit/toolset.wit` as types.
+//! Types generated from the world in `wit/toolset.wit`.
 
 wasmtime::component::bindgen!({ path: "wit", world: "toolset" });

@@ -1,4 +1,4 @@
-//! From the bytes of a file to a component that can be instantiated.
+//! Compiles a file's bytes into a component that can be instantiated.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, MutexGuard};
@@ -16,35 +16,35 @@ use super::ticker::Runtime;
 use crate::process::locked;
 use crate::supervise::Cancel;
 
-/// Maximum bytes of a component: it is compiled in this process. One that is written in Rust has some hundred KiB.
+/// Maximum size of a component: it is compiled in this process. One written in Rust has a few hundred KiB.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// Maximum bytes of one function. The compiler takes about a thousand times as much memory for the largest.
+/// Maximum size of a function. Compiling the largest one takes about a thousand times as much memory.
 const MAX_FUNCTION: usize = 512 * 1024;
 
-/// The stack of the compiler. Code that is nested deeply needs more than a thread usually has.
+/// The compiler's stack size. Deeply nested code needs more than a thread usually has.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// How often cancellation is looked for.
+/// How often to check for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What a component may import.
+/// The only import allowed in a component.
 const LOGGING: &str = "skillfold:toolset/logging@0.1.0";
 
-/// The start of every file with WebAssembly.
+/// The magic bytes of a WebAssembly file.
 const WEBASSEMBLY: &[u8] = b"\0asm";
 
-/// The start of a module that is not in a component.
+/// The start of a core module outside a component.
 const CORE_MODULE: &[u8] = b"\0asm\x01\0\0\0";
 
-/// Why there is no component.
+/// Why a component is not available.
 #[derive(Debug)]
 pub(super) enum Unusable {
     Interrupted(Interruption),
     Invalid(String),
 }
 
-/// Compiles a component, and checks what it imports and exports.
+/// Compiles a component, and checks its imports and exports.
 pub(super) fn prepare(
     runtime: &'static Runtime,
     bytes: &[u8],
@@ -83,10 +83,10 @@ pub(super) fn prepare(
     ToolsetPre::new(component).map_err(invalid)
 }
 
-/// Maximum compilations that nobody waits for any more, and that still run.
+/// Maximum number of abandoned compilations that still run.
 const MAX_LEFT: usize = 2;
 
-/// A compilation that runs.
+/// A running compilation.
 struct Compilation {
     digest: Digest,
     is_wanted: bool,
@@ -94,12 +94,12 @@ struct Compilation {
 
 static RUNNING: Mutex<Vec<Compilation>> = Mutex::new(Vec::new());
 
-/// The turn of one compilation that somebody waits for.
+/// The turn of a compilation that someone waits for.
 struct Turn(Digest);
 
 impl Turn {
-    /// Takes the turn unless there is another one. A compiler cannot be interrupted, so that one that takes too long is left
-    /// behind: it does not hold up others, but there are never more than some, and never two for the same bytes.
+    /// Takes the turn unless another compilation has it. A compiler cannot be interrupted, so one that takes too long
+    /// is abandoned: it does not hold up others, but only a few may remain, and never two for the same bytes.
     fn take(digest: Digest) -> Option<Self> {
         let mut running = running();
         let left = running.iter().filter(|it| !it.is_wanted).count();
@@ -125,7 +125,7 @@ impl Drop for Turn {
     }
 }
 
-/// Ends the record of a compilation when its thread ends, however it does.
+/// Removes a compilation's record when its thread ends, for any reason.
 struct Ended(Digest);
 
 impl Drop for Ended {
@@ -138,7 +138,7 @@ fn running() -> MutexGuard<'static, Vec<Compilation>> {
     locked(&RUNNING)
 }
 
-/// Compiles in a thread of its own, which is left behind if it takes too long.
+/// Compiles in a separate thread, which is abandoned if it takes too long.
 fn compile(
     runtime: &'static Runtime,
     bytes: Vec<u8>,
@@ -175,7 +175,7 @@ fn compile(
     }
 }
 
-/// Returns the time until the deadline, or why nobody waits any more.
+/// Returns the time until the deadline, or why nobody waits any longer.
 fn time_left(cancel: &Cancel, deadline: Instant) -> Result<Duration, Unusable> {
     if cancel.is_cancelled() {
         return Err(Unusable::Interrupted(Interruption::Cancelled));

@@ -1,18 +1,18 @@
-//! Measures the functions of a component before they are compiled.
+//! Measures a component's functions before they are compiled.
 
-/// The start of a component; that of a module differs in its last four bytes.
+/// The start of a component; a module's differs in the last four bytes.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
 /// Bytes before the first section.
 const HEADER: usize = 8;
 
-/// Sections of a component that hold a module or a component.
+/// Component sections that hold a module or a component.
 const NESTED: [u8; 2] = [1, 4];
 
-/// The section of a module that holds its functions.
+/// The module section that holds its functions.
 const CODE: u8 = 10;
 
-/// Returns the bytes of the largest function, in all modules of a component. Stops at what it cannot read, which the
+/// Returns the size of the largest function in any of a component's modules. Stops at what it cannot parse, which the
 /// compiler refuses.
 pub(super) fn largest_function(component: &[u8]) -> usize {
     let mut largest = 0;
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         Some((*id, self.sized()?))
     }
 
-    /// Reads a number and as many bytes.
+    /// Reads a number, then that many bytes.
     fn sized(&mut self) -> Option<&'a [u8]> {
         let size = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(size)?;
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// Reads a number of at most 32 bits, seven of them in each byte.
+    /// Reads a number of at most 32 bits, seven per byte (LEB128).
     fn number(&mut self) -> Option<u32> {
         let mut number = 0_u32;
         for shift in [0, 7, 14, 21, 28] {

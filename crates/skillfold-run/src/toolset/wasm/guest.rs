@@ -1,4 +1,4 @@
-//! A component that was instantiated: calls into it, and why they fail.
+//! An instantiated component: calls into it, and why they fail.
 
 use std::time::Instant;
 
@@ -13,31 +13,31 @@ use crate::limits::RunLimits;
 use crate::supervise::Cancel;
 use crate::toolset::lines::{MAX_LINE, last_lines};
 
-/// Characters of an error that are shown.
+/// Maximum number of characters of an error shown.
 const MAX_ERROR: usize = 400;
 
-/// Why a component gave no answer. It is of no use after that.
+/// Why a component gave no result. It is unusable after that.
 #[derive(Debug)]
 pub(super) struct GuestFailure {
     pub(super) why: Why,
-    /// The last lines that it noted.
+    /// The last lines it logged.
     pub(super) log: String,
 }
 
 #[derive(Debug)]
 pub(super) enum Why {
     Interrupted(Interruption),
-    /// It gave more than this many bytes at once.
+    /// It returned more than this many bytes at once.
     TooMuch(usize),
-    /// It asked for more memory than it may have, and did not do without.
+    /// It requested more memory than allowed, and did not do without.
     OutOfMemory,
-    /// Its code did what WebAssembly forbids.
+    /// Its code did something WebAssembly forbids.
     Fault(String),
-    /// What it is or gave is not what the interface says.
+    /// The component or its output does not match the interface.
     Broken(String),
 }
 
-/// What a component was asked to do.
+/// What a component was doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GuestStep {
     Start,
@@ -45,7 +45,7 @@ pub(super) enum GuestStep {
     Call,
 }
 
-/// A running component. It keeps what it remembers from call to call.
+/// A running component. It keeps its state between calls.
 pub(super) struct Guest {
     runtime: &'static Runtime,
     store: Store<State>,
@@ -88,7 +88,7 @@ impl Guest {
         })
     }
 
-    /// Calls a tool. The inner error is what the tool says about its failure.
+    /// Calls a tool. The inner error is the tool's own failure message.
     pub(super) fn call(
         &mut self,
         tool: &str,
@@ -106,7 +106,7 @@ impl Guest {
     }
 }
 
-/// Runs a component until a time, with a limit of the bytes that it gives at once.
+/// Runs a component until a deadline, with a limit on the bytes it returns at once.
 fn enter<R>(
     runtime: &Runtime,
     store: &mut Store<State>,
@@ -143,7 +143,7 @@ fn failure(store: &Store<State>, why: Why) -> GuestFailure {
     GuestFailure { why, log }
 }
 
-/// Returns whether an answer, or a line of the log, exceeded the limit. The type of this error is not public.
+/// Returns whether a result, or a log line, exceeded the limit. The type of this error is not public.
 fn is_too_much(error: &wasmtime::Error) -> bool {
     let root = error.root_cause().to_string();
     error.downcast_ref::<Trap>().is_none() && root.contains("fuel allocated for hostcalls")

@@ -20,7 +20,7 @@ use crate::toolset::options::{ToolsetLoader, ToolsetOptions};
 use crate::toolset::reference::{ToolsetRef, extension};
 use crate::toolset::tool::{ToolOutput, ToolSpec, Toolset};
 
-/// The name that a reference may give: the interface that a component exports.
+/// The name a reference may give: the interface that a component exports.
 const TOOLS: &str = "tools";
 
 /// Loads `.wasm` files.
@@ -84,8 +84,8 @@ struct WasmToolset {
 }
 
 impl WasmToolset {
-    /// Returns the instance, or makes a new one. It lists the same tools as the one before: it has the same code, and
-    /// nothing that it could ask.
+    /// Returns the instance, or creates a new one. It lists the same tools as the previous one: it has the same code,
+    /// and no inputs.
     fn guest(&mut self, deadline: Instant) -> Result<&mut Guest, RunError> {
         let guest = match self.guest.take() {
             Some(guest) => guest,
@@ -150,7 +150,7 @@ impl Toolset for WasmToolset {
     }
 }
 
-/// Says what went wrong with a toolset.
+/// Formats a toolset's errors.
 struct Report<'a> {
     file: &'a ResourcePath,
     options: &'a ToolsetOptions,
@@ -158,7 +158,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn read_tools(&self, listed: Vec<Tool>) -> Result<Vec<ToolSpec>, RunError> {
-        // The rest is checked with the tools of other loaders.
+        // The rest is checked as for other loaders.
         if listed.len() > MAX_TOOLS {
             return Err(self.invalid(&format!("it has more than {MAX_TOOLS} tools")));
         }

@@ -1,7 +1,7 @@
-//! Tools of a WebAssembly component, called in this process.
+//! Tools in a WebAssembly component, called in this process.
 //!
-//! A component computes and nothing else: the only function it is given notes a line. Its memory, its time and what it
-//! answers have limits, and a fault of it is an error of that call.
+//! A component can only compute: its single import logs a line. Its memory, time and output are limited, and a fault is
+//! an error of that call.
 
 mod ticker;
 

@@ -1,4 +1,4 @@
-//! What the host keeps about a running component, and what the component may use.
+//! The host's state for a running component, and the component's limits.
 
 use std::time::Instant;
 
@@ -8,13 +8,13 @@ use wasmtime::ResourceLimiter;
 use super::bindings::skillfold::toolset::logging;
 use crate::supervise::Cancel;
 
-/// Bytes of the log that are kept: the last ones.
+/// How many of the last log bytes are kept.
 const MAX_LOG: usize = 4096;
 
-/// Maximum instances, memories and tables of a component, each. Those that compilers make have fewer than ten.
+/// Maximum number of instances, memories and tables each. Compilers create fewer than ten.
 const MAX_ITEMS: usize = 32;
 
-/// Bytes of an element of a table.
+/// Size of a table element in bytes.
 const TABLE_ELEMENT: usize = 16;
 
 /// Why a component was interrupted.
@@ -24,12 +24,12 @@ pub(super) enum Interruption {
     Cancelled,
 }
 
-/// What belongs to one instance of a component.
+/// The state of one component instance.
 pub(super) struct State {
     memory: Memory,
     log: String,
     cancel: Cancel,
-    /// When the running call must have ended.
+    /// When the running call must have returned.
     deadline: Instant,
     interruption: Option<Interruption>,
 }
@@ -48,14 +48,14 @@ impl State {
         }
     }
 
-    /// Begins a call that must have ended by a deadline.
+    /// Begins a call that must return before the deadline.
     pub(super) fn begin_call(&mut self, deadline: Instant) {
         self.deadline = deadline;
-        // What a call before was refused is not why this one fails.
+        // A refusal during an earlier call does not explain this one's failure.
         self.memory.is_refused = false;
     }
 
-    /// Returns why the component must end, if it must.
+    /// Returns why the component must stop, if it must.
     pub(super) fn interrupt(&mut self) -> Option<Interruption> {
         self.interruption = if self.cancel.is_cancelled() {
             Some(Interruption::Cancelled)
@@ -67,12 +67,12 @@ impl State {
         self.interruption
     }
 
-    /// Returns why the component was ended by us, if it was.
+    /// Returns why we stopped the component, if we did.
     pub(super) fn interruption(&self) -> Option<Interruption> {
         self.interruption
     }
 
-    /// Returns whether the component asked for more memory than it may have.
+    /// Returns whether the component requested more memory than allowed.
     pub(super) fn is_memory_refused(&self) -> bool {
         self.memory.is_refused
     }
@@ -81,7 +81,7 @@ impl State {
         &mut self.memory
     }
 
-    /// Returns the last lines that the component noted.
+    /// Returns the last lines the component logged.
     pub(super) fn log(&self) -> &str {
         &self.log
     }
@@ -97,7 +97,7 @@ impl logging::Host for State {
     }
 }
 
-/// The bytes that memories and tables may still take, all together: a component can have many of each.
+/// Bytes that all memories and tables together may still take: a component can have many of each.
 struct Memory {
     left: usize,
     is_refused: bool,

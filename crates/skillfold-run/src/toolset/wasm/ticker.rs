@@ -1,4 +1,4 @@
-//! The engine of the process, and the thread that lets guests be interrupted.
+//! The process's engine, and the thread that makes guests interruptible.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,10 +10,10 @@ use wasmtime::{Config, Engine};
 
 use crate::process::locked;
 
-/// How often a running guest is asked whether it must end.
+/// How often a running guest checks whether it must stop.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What all components of the process share.
+/// What all components in the process share.
 pub(super) struct Runtime {
     pub(super) engine: Engine,
     ticker: Arc<Ticker>,
@@ -21,7 +21,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// Returns the runtime, which the first call starts.
+    /// Returns the runtime; the first call starts it.
     pub(super) fn get() -> io::Result<&'static Self> {
         static RUNTIME: OnceLock<Runtime> = OnceLock::new();
         static STARTING: Mutex<()> = Mutex::new(());
@@ -40,7 +40,7 @@ impl Runtime {
         let mut config = Config::new();
         config
             .epoch_interruption(true)
-            // Features that no toolset needs, and that hostile ones could use.
+            // Features that no toolset needs and hostile ones could abuse.
             .concurrency_support(false)
             .wasm_memory64(false)
             .wasm_backtrace_max_frames(None);
@@ -57,10 +57,10 @@ impl Runtime {
         })
     }
 
-    /// Lets the epoch advance until the returned value is dropped.
+    /// Advances the epoch until the returned value is dropped.
     pub(super) fn run(&self) -> ActiveGuest<'_> {
         self.ticker.running.fetch_add(1, Ordering::SeqCst);
-        // Waking costs a system call, so only one that sleeps is woken.
+        // Waking costs a system call, so only wake a sleeping thread.
         if self.ticker.is_parked.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
@@ -68,7 +68,7 @@ impl Runtime {
     }
 }
 
-/// A guest that runs.
+/// A running guest.
 pub(super) struct ActiveGuest<'a>(&'a Ticker);
 
 impl Drop for ActiveGuest<'_> {
@@ -87,7 +87,7 @@ struct Ticker {
 impl Ticker {
     fn tick(&self, engine: &Engine) {
         loop {
-            // Whoever starts to run after this store wakes the thread; whoever started before it is seen by the load.
+            // A guest that starts after this store wakes the thread; the load sees one that started before it.
             self.is_parked.store(true, Ordering::SeqCst);
             if self.running.load(Ordering::SeqCst) == 0 {
                 thread::park();

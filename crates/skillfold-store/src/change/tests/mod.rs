@@ -1,4 +1,4 @@
-//! Tests of changes: a diff in, the edits or the refusal out.
+//! Tests for changes: a diff in, the edits or the refusal out.
 
 mod merging;
 mod placing;
@@ -13,7 +13,7 @@ use skillfold_core::Error;
 
 use crate::change::{Applied, Change, unified};
 
-/// A skill with a line that occurs twice.
+/// A skill in which one line occurs twice.
 const SKILL: &str = "\
 ---
 name: pdf
@@ -30,7 +30,7 @@ Use pdftk.
 Check the file.
 ";
 
-/// Returns what becomes of a skill with [`SKILL`] and one other file.
+/// Applies a diff to a skill with [`SKILL`] and one other file.
 fn check(diff: &str) -> String {
     check_files(
         &[("SKILL.md", SKILL), ("references/forms.md", "One\nTwo\n")],
@@ -38,7 +38,7 @@ fn check(diff: &str) -> String {
     )
 }
 
-/// Returns what becomes of some files: repairs, then the canonical diff, with carriage returns made visible.
+/// Applies a diff to some files and returns the repairs, then the canonical diff, with visible carriage returns.
 fn check_files(files: &[(&str, &str)], diff: &str) -> String {
     let change = match Change::parse(diff) {
         Ok(change) => change,

@@ -1,4 +1,4 @@
-//! Where a hunk belongs, and which line ends it gets.
+//! Where a hunk belongs, and which line endings it gets.
 
 use super::{SKILL, check, check_files};
 

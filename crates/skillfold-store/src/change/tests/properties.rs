@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties that hold for any text.
 
 use std::path::{Component, Path};
 
@@ -8,7 +8,7 @@ use skillfold_testkit::min_cpu_time;
 use super::apply;
 use crate::change::{Change, FileEdit, Merged, merge, suggest_bump, unified};
 
-/// Generates lines of all of Unicode, with line ends of all kinds and lines that look like parts of a diff.
+/// Generates lines from all of Unicode, with every kind of line ending and lines that look like parts of a diff.
 fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => Just("\n".to_owned()),
@@ -24,7 +24,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Generates an old text and one that is partly the same.
+/// Generates an old text and a partly identical new one.
 fn two_texts() -> impl Strategy<Value = (String, String)> {
     (any_text(), any_text(), any_text(), any_text(), any_text()).prop_map(
         |(start, old, new, middle, end)| {
@@ -34,7 +34,7 @@ fn two_texts() -> impl Strategy<Value = (String, String)> {
     )
 }
 
-/// Generates text that is nearly a diff.
+/// Generates text that is almost a diff.
 fn any_diff() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -70,7 +70,7 @@ fn any_diff() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
-/// Parses a diff and applies it to a skill, for what must hold of any.
+/// Parses a diff, applies it to a skill and checks what must always hold.
 fn check_diff(diff: &str) -> Result<(), TestCaseError> {
     let change = Change::parse(diff);
     let again = Change::parse(diff);
@@ -103,7 +103,7 @@ fn check_diff(diff: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that a diff that we wrote is read as the same edits, without repairs.
+/// Checks that a diff we wrote parses back into the same edits, without repairs.
 fn check_round_trip(edits: &[FileEdit]) -> Result<(), TestCaseError> {
     let diff = unified(edits);
     let change =
@@ -167,7 +167,7 @@ proptest! {
         let proposed = format!("{proposed}{base}");
         let merged = merge(base.as_bytes(), current.as_bytes(), proposed.as_bytes());
         if let Merged::Clean(merged) = merged {
-            // The merge also ends a line at a carriage return.
+            // The merge also treats a carriage return as a line ending.
             let lines = |text: &str| text.replace('\r', "\n").split('\n').map(str::to_owned).collect::<Vec<_>>();
             let known = [lines(&current), lines(&proposed)].concat();
             for line in lines(&String::from_utf8(merged).unwrap()) {
@@ -188,7 +188,7 @@ fn hostile_text_takes_bounded_time() {
             .collect::<Vec<_>>()
             .concat()
     };
-    // Equal lines, of which there is one too few.
+    // Identical lines, one too few.
     let place = |lines: usize| {
         let hunk = format!("@@\n{}-b\n", " a\n".repeat(lines));
         let change = Change::parse(&hunk).unwrap();
@@ -212,7 +212,7 @@ fn hostile_text_takes_bounded_time() {
         [("place", &place), ("compare", &compare), ("merge", &merge)];
     for (name, work) in work {
         let [few, many] = [10_000, 80_000].map(|lines| min_cpu_time(2, || work(lines)));
-        // Eight times the lines would cost 64 times as much if each were compared with each.
+        // Comparing every pair would make eight times the lines cost 64 times as much.
         assert!(many < 40 * few, "{name}: {few:?} {many:?}");
     }
 }

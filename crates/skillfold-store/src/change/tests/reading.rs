@@ -1,4 +1,4 @@
-//! Diffs as models write them: what is read, and what is put right.
+//! Diffs as models write them: what is accepted, and what is repaired.
 
 use super::{check, check_files};
 

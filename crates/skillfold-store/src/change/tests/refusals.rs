@@ -1,4 +1,4 @@
-//! What is refused, with the line and the way out.
+//! What is refused, with the line and the fix.
 
 use skillfold_core::ErrorKind;
 use skillfold_testkit::{AttackClass, ExpectedOutcome, attack_paths};
@@ -179,7 +179,7 @@ fn path_outside_the_skill_is_refused() {
 
 #[test]
 fn path_attacks_are_refused() {
-    // What is in the way is found by the store, not by the name.
+    // The store detects obstacles on disk; the name alone does not show them.
     let is_about_content = |class| {
         matches!(
             class,
@@ -197,7 +197,7 @@ fn path_attacks_are_refused() {
             format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+a\n"),
             format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-a\n+b\n"),
         ] {
-            // White space at the ends of a name is not part of it.
+            // Whitespace around a name is not part of it.
             let change = Change::parse(&diff);
             let accepted: Vec<_> = change.iter().flat_map(Change::paths).collect();
             let trimmed = path.split('\t').next().unwrap().trim();

@@ -1,4 +1,4 @@
-//! Which step of the version a change suggests.
+//! Which version bump a change suggests.
 
 use crate::change::{Bump, FileEdit, suggest_bump};
 

@@ -28,5 +28,5 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Hint for a path that passes through a link.
+/// Hint for a path that goes through a link.
 pub(crate) const LINK_IN_PATH: &str = "A parent folder is a symbolic link; replace the link with a folder, or name the file by its real path";

@@ -1,5 +1,5 @@
-//! Path-based implementation for systems where the standard library has no directory handles. A link is refused when it
-//! is found, but an attacker who swaps one in between check and use can win the race.
+//! Path-based implementation for systems where the standard library has no directory handles. Links are refused when
+//! found, but an attacker who swaps one in between check and use can win the race.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -91,7 +91,7 @@ impl Dir {
 
     /// Renames without overwriting.
     pub(crate) fn rename_no_replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        // A folder has no second name.
+        // Folders cannot be hard-linked.
         if self.stat(from)?.is_some_and(|it| it.kind == Kind::Folder) {
             if self.stat(to)?.is_some() {
                 return Err(io::ErrorKind::AlreadyExists.into());
@@ -117,12 +117,12 @@ impl Dir {
         fs::remove_dir(self.path.join(name))
     }
 
-    /// Gives the file `name` the same name in another folder too.
+    /// Hard-links the file `name` into another folder under the same name.
     pub(crate) fn link_into(&self, name: &OsStr, other: &Self) -> io::Result<()> {
         fs::hard_link(self.path.join(name), other.path.join(name))
     }
 
-    /// Returns nothing of use: permissions are inherited from the parent folder.
+    /// Returns nothing useful: permissions are inherited from the parent folder.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -148,7 +148,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// Returns whether there is nothing in the folder.
+    /// Returns whether the folder is empty.
     pub(crate) fn is_empty(&self) -> io::Result<bool> {
         Ok(self.names_with_prefix("")?.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Implementation on directory handles: no path component is resolved twice.
+//! Implementation based on directory handles: no path component is resolved twice.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
@@ -21,8 +21,7 @@ const FOLDER_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// Opening a pipe does not wait for its other end, a terminal does not become the controlling one, and a link is not
-/// followed.
+/// Do not block on a pipe, do not acquire a controlling terminal, and do not follow links.
 const FILE_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
@@ -157,7 +156,7 @@ impl Dir {
         })?;
         match self.rename_with(from, to, RenameMode::NoReplace) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
-                // A folder has no second name. Only an empty one could be overwritten after this check.
+                // Folders cannot be hard-linked. Only an empty one could be overwritten after this check.
                 if self.stat(from)?.is_some_and(|it| it.kind == Kind::Folder) {
                     if self.stat(to)?.is_some() {
                         return Err(io::ErrorKind::AlreadyExists.into());
@@ -223,7 +222,7 @@ impl Dir {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Gives the file or link `name` the same name in another folder too.
+    /// Hard-links the file or link `name` into another folder under the same name.
     pub(crate) fn link_into(&self, name: &OsStr, other: &Self) -> io::Result<()> {
         reach(|| Step::Link {
             folder: inode(&self.handle),
@@ -231,7 +230,7 @@ impl Dir {
             other: inode(&other.handle),
         })?;
         match linkat(&self.handle, name, &other.handle, name, AtFlags::empty()) {
-            // A few systems give no second name to a symbolic link.
+            // A few systems cannot hard-link a symbolic link.
             Err(error) => match readlinkat(&self.handle, name, Vec::new()) {
                 Ok(target) => Ok(symlinkat(target, &other.handle, name)?),
                 Err(_) => Err(error.into()),
@@ -240,7 +239,7 @@ impl Dir {
         }
     }
 
-    /// Returns the permissions of the folder.
+    /// Returns the folder's permissions.
     pub(crate) fn mode(&self) -> io::Result<u32> {
         Ok(self.handle.metadata()?.mode() & 0o777)
     }
@@ -258,7 +257,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// Returns whether there is nothing in the folder.
+    /// Returns whether the folder is empty.
     pub(crate) fn is_empty(&self) -> io::Result<bool> {
         for entry in rustix::fs::Dir::read_from(&self.handle)? {
             if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
@@ -275,7 +274,7 @@ impl Dir {
         self.handle.set_permissions(Permissions::from_mode(mode))
     }
 
-    /// Returns the handle that can be locked.
+    /// Returns the handle to lock.
     #[expect(clippy::unnecessary_wraps, reason = "other systems have no handle")]
     pub(crate) fn handle(&self) -> Option<&File> {
         Some(&self.handle)
@@ -298,7 +297,7 @@ impl Dir {
     }
 }
 
-/// Returns a name for the record of a call.
+/// Converts a name for the call record.
 fn text(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }

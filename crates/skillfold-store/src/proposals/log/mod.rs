@@ -1,13 +1,14 @@
-//! The log: a file of lines that only grows, each bound to the one before.
+//! The log: an append-only, hash-chained file of lines.
 //!
-//! A line is a JSON object whose last member, `hash`, is the SHA-256 of the previous line's hash and of the line without its
-//! own. Whoever changes or removes a line has to change all that follow; whoever knows the last hash sees that.
+//! Each line is a JSON object whose last member, `hash`, is the SHA-256 of the previous line's hash and the line
+//! without its own. Changing or removing a line means changing all later ones, which anyone who knows the last hash can
+//! see.
 //!
-//! A line counts once it is on the disk, and gets its end after that. A crash can leave a last line without an end, which nobody
-//! has been told of; it is cut off by the next writer. Any other damage stops writing.
+//! A line counts once it is on disk, and only then gets its newline. A crash can leave an unterminated last line, which
+//! was never acknowledged; the next writer truncates it. Any other damage stops writes.
 //!
-//! Every format of the log has the members `format`, `number`, `time` and `event` and the hash. A record that this version does not
-//! know is kept and shown, and stops writing.
+//! Every log format has the members `format`, `number`, `time` and `event` and the hash. A record unknown to this
+//! version is kept and shown, and stops writes.
 
 mod record;
 
@@ -31,16 +32,16 @@ use crate::files::dir::Kind;
 use crate::files::fault::{WriteFault, WriteResult};
 use crate::files::write_root::WriteRoot;
 
-/// The name of the log in the store's folder.
+/// The log's file name in the store's folder.
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 
-/// Maximum size of the log, which some hundred thousand records reach.
+/// Maximum size of the log, a few hundred thousand records.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Maximum size of the log for a model to add to it. The rest is left for what the user decides.
+/// Maximum size of the log for a model to add to it. The rest is reserved for the user's decisions.
 const MAX_BYTES_FOR_PROPOSALS: u64 = 64 << 20;
 
-/// Before the hash at the end of a line.
+/// Precedes the hash at the end of a line.
 const HASH_MEMBER: &str = ",\"hash\":\"";
 const HASH_DIGITS: usize = 64;
 
@@ -49,11 +50,11 @@ const DAMAGED: &str = "The log was changed or damaged; `skillfold audit verify` 
 const TOO_LARGE: &str = "The log has more than 256 MiB; move it aside to start a new one";
 const NOT_A_FILE: &str = "The log is a link or not a regular file; remove it and try again";
 
-/// What is wrong with a log, and where.
+/// Where a log is damaged, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogDamage {
-    /// The line, counted from 1.
+    /// The line number, counted from 1.
     pub line: u64,
     /// What is wrong.
     pub reason: &'static str,
@@ -63,25 +64,25 @@ pub struct LogDamage {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogRecords {
-    /// The records up to the first damage.
+    /// The records before the first damage.
     pub records: Vec<Record>,
-    /// The last hash, which stands for all records. Empty if there are none.
+    /// The last hash, which covers all records. Empty if there are none.
     pub head: String,
     /// The first damage.
     pub damage: Option<LogDamage>,
-    /// The bytes of a last line that was never completed.
+    /// Size in bytes of an incomplete last line.
     pub incomplete: usize,
     hashes: Vec<String>,
 }
 
 impl LogRecords {
-    /// Reads a log from its bytes.
+    /// Parses a log.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut log = Self::default();
         let mut rest = bytes;
         while !rest.is_empty() {
             let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-                // Nobody was told of it.
+                // It was never acknowledged.
                 log.incomplete = rest.len();
                 break;
             };
@@ -130,18 +131,18 @@ impl LogRecords {
         Ok((record, hash.to_owned()))
     }
 
-    /// Returns the first record that this version does not know: a newer one wrote it.
+    /// Returns the first record unknown to this version: a newer one wrote it.
     pub fn unknown(&self) -> Option<&Record> {
         let mut records = self.records.iter();
         records.find(|record| matches!(record.event, Event::Unknown(_)))
     }
 
-    /// Returns whether a hash is that of one of the records: what was known then is still there.
+    /// Returns whether a record has this hash: everything known at that point is still there.
     pub fn has_head(&self, hash: &str) -> bool {
         self.hashes.iter().any(|known| known == hash)
     }
 
-    /// Returns the operation that was started last, if its end is not recorded.
+    /// Returns the last started operation if its end is not recorded.
     pub(crate) fn unfinished(&self) -> Option<&Record> {
         let mut events = self.records.iter().rev();
         let last = events.find(|record| {
@@ -150,7 +151,7 @@ impl LogRecords {
         matches!(last.event, Event::Started { .. }).then_some(last)
     }
 
-    /// Returns the acts that are done, in order.
+    /// Returns the completed operations, in order.
     pub fn done(&self) -> impl Iterator<Item = &Record> {
         let finished = self.records.iter().filter_map(|record| match record.event {
             Event::Finished {
@@ -166,7 +167,7 @@ impl LogRecords {
     }
 }
 
-/// Returns the hash of a line, without its own hash, after a line with the hash `previous`.
+/// Returns the hash of a line (given without its hash) that follows a line with the hash `previous`.
 fn chained(previous: &str, body: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(previous.as_bytes());
@@ -175,7 +176,7 @@ fn chained(previous: &str, body: &str) -> String {
     format!("{:x}", hasher.finalize())
 }
 
-/// The log, open for appending. The store's lock is held.
+/// The log, open for appending under the store's lock.
 #[derive(Debug)]
 pub(crate) struct Log<'a> {
     root: &'a WriteRoot,
@@ -185,12 +186,12 @@ pub(crate) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Opens the log and cuts off a last line that was never completed.
+    /// Opens the log and truncates an incomplete last line.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the log is damaged, or has a record of a newer version. It is left as it
-    /// is then.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the log is damaged, or has a record from a newer version. It
+    /// is left as is then.
     pub(crate) fn open(root: &'a WriteRoot) -> Result<Self, Error> {
         let open = || -> WriteResult<Self> {
             let name = OsStr::new(LOG_FILE);
@@ -208,7 +209,7 @@ impl<'a> Log<'a> {
             if read.incomplete > 0 && read.unknown().is_none() {
                 truncate(&file, length)?;
             }
-            // Whoever wrote it may have been killed before it was on the disk, or before its name was.
+            // Its writer may have been killed before the line or the file's name was on disk.
             flush(&file)?;
             if bytes.is_empty() {
                 root.dir.sync()?;
@@ -228,12 +229,12 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Returns whether proposals may be added.
+    /// Returns whether there is room for more proposals.
     pub(crate) fn has_room_for_proposals(&self) -> bool {
         self.length < MAX_BYTES_FOR_PROPOSALS
     }
 
-    /// Appends a record and returns its number. When this returns, it is on the disk.
+    /// Appends a record and returns its number. The record is on disk when this returns.
     pub(crate) fn append(&mut self, event: Event, now: SystemTime) -> Result<u64, Error> {
         let record = Record {
             format: FORMAT,
@@ -247,11 +248,11 @@ impl<'a> Log<'a> {
             let hash = chained(&self.read.head, body);
             let line = format!("{body}{HASH_MEMBER}{hash}\"}}");
             (&self.file).seek(SeekFrom::Start(self.length))?;
-            // A line that has its end is whole, whatever a crash does to the pages of one write.
+            // A terminated line is complete, however a crash splits a write into pages.
             for part in [line.as_bytes(), b"\n"] {
                 let written = write_all(&self.file, part).and_then(|()| flush(&self.file));
                 if let Err(error) = written {
-                    // If this fails too, the next writer cuts it off.
+                    // If this also fails, the next writer truncates it.
                     _ = truncate(&self.file, self.length);
                     return Err(error);
                 }
@@ -270,7 +271,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Returns the error for a log with a record that this version does not know.
+/// Returns the error for a log with a record unknown to this version.
 fn newer_log(path: &Path, record: &Record) -> Error {
     let (path, number, format) = (path.display(), record.number, record.format);
     let what = match &record.event {

@@ -1,4 +1,4 @@
-//! What the log says: one record for each thing that happened.
+//! The log's records, one per event.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use skillfold_core::text::truncate_bytes;
 
 use crate::files::skill_folder::SkillPath;
 
-/// The format of the records that this version writes. Whoever gives a member another meaning, or adds one that matters, raises it.
+/// The record format this version writes. Bump it when a member changes its meaning or one that matters is added.
 pub(super) const FORMAT: u32 = 1;
 
-/// A record of the log.
+/// A log record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
-    /// The format of the record.
+    /// The record's format.
     pub format: u32,
     /// Its number, counted from 1.
     pub number: u64,
@@ -28,13 +28,13 @@ pub struct Record {
     pub event: Event,
 }
 
-/// What a record of any format has besides the members of [`ForeignRecord`].
+/// The members of a record in any format besides those of [`ForeignRecord`].
 #[derive(Deserialize)]
 pub(super) struct RecordHead {
     pub(super) format: u32,
 }
 
-/// A record of another format.
+/// A record in another format.
 #[derive(Deserialize)]
 pub(super) struct ForeignRecord {
     format: u32,
@@ -55,7 +55,7 @@ impl From<ForeignRecord> for Record {
     }
 }
 
-/// Something that happened, in a form that this version does not know.
+/// An event unknown to this version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownEvent {
     event: String,
@@ -64,44 +64,44 @@ pub struct UnknownEvent {
 }
 
 impl UnknownEvent {
-    /// Returns the name of the event.
+    /// Returns the event's name.
     pub fn name(&self) -> &str {
         &self.event
     }
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A proposal was written.
     Proposed {
-        /// The digest of its file.
+        /// The digest of the proposal's file.
         proposal: Digest,
-        /// The name of its file.
+        /// The name of the proposal's file.
         file: String,
-        /// The id of the skill.
+        /// The skill's id.
         skill: String,
         /// Who proposed it.
         author: Author,
     },
-    /// A change was proposed again that is proposed already.
+    /// A change that is already pending was proposed again.
     ProposedAgain {
-        /// The proposal that is there.
+        /// The pending proposal.
         proposal: Digest,
         /// Who proposed it again.
         author: Author,
         /// Why.
         justification: String,
     },
-    /// A reviewer who may not decide said what they think.
+    /// A reviewer who may not decide gave an opinion.
     Recommended {
         /// The proposal.
         proposal: Digest,
-        /// Who.
+        /// Who gave it.
         by: String,
-        /// What.
+        /// The opinion.
         verdict: Verdict,
         /// Why.
         reason: String,
@@ -110,52 +110,52 @@ pub enum Event {
     Rejected {
         /// The proposal.
         proposal: Digest,
-        /// Who.
+        /// Who rejected it.
         by: String,
         /// Why.
         reason: String,
     },
-    /// Something is about to be changed.
+    /// An operation is about to start.
     Started {
-        /// What is done, and by whom.
+        /// The operation, and who performs it.
         #[serde(flatten)]
         operation: Operation,
         /// What it changes.
         target: Target,
-        /// The digest before; `None` if there is nothing yet.
+        /// The digest before; `None` if the target does not exist yet.
         before: Option<Digest>,
-        /// The digest after; `None` if there is nothing then.
+        /// The digest after; `None` if the target is removed.
         after: Option<Digest>,
     },
-    /// What was started has ended.
+    /// An operation ended.
     Finished {
-        /// The number of the record that started it.
+        /// The number of its `Started` record.
         started: u64,
         /// How it ended.
         outcome: OperationOutcome,
     },
-    /// Whether clients may ask if a skill may run.
+    /// The user decided whether clients may ask to run a skill.
     ClientsMayAsk {
-        /// Whether they may, from then on.
+        /// Whether they may from now on.
         allowed: bool,
         /// Who decided it, and how.
         approval: RecordedApproval,
     },
-    /// A skill whose versions are kept was changed outside Skillfold.
+    /// A skill with stored versions was edited outside Skillfold.
     Edited {
         /// The skill.
         skill: SkillPath,
-        /// The version that was known.
+        /// The last known version.
         before: Option<Digest>,
-        /// The version that was found.
+        /// The version found.
         after: Option<Digest>,
     },
-    /// Something that a newer version recorded.
+    /// An event recorded by a newer version.
     #[serde(untagged)]
     Unknown(UnknownEvent),
 }
 
-/// Something that changes more than the log.
+/// An operation that changes more than the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -186,11 +186,11 @@ pub enum Operation {
         /// The folder.
         folder: PathBuf,
     },
-    /// Skills are trusted that would be held otherwise.
+    /// Skills are trusted that would otherwise be held back.
     TrustSkills {
         /// The first of their folders.
         folders: Vec<PathBuf>,
-        /// How many there are.
+        /// Their total number.
         total: usize,
     },
     /// A skill is no longer trusted.
@@ -202,11 +202,11 @@ pub enum Operation {
     Allow {
         /// Its folder.
         folder: PathBuf,
-        /// The digest of what was looked at.
+        /// The digest of what was reviewed.
         digest: Digest,
-        /// What was granted, one line each.
+        /// The permissions granted, one per line.
         granted: Vec<String>,
-        /// The packages that were installed for its scripts, each with its version.
+        /// The packages installed for its scripts, with versions.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         packages: Vec<String>,
         /// Who allowed it, and how.
@@ -226,13 +226,13 @@ pub enum Operation {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Target {
-    /// A skill, with the name under which its new folder is built.
+    /// A skill, with its new folder's name while it is built.
     Skill(SkillPath, String),
     /// A file.
     File(PathBuf),
 }
 
-/// How something that was started ended.
+/// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -241,26 +241,26 @@ pub enum OperationOutcome {
     Done,
     /// Nothing was changed.
     Undone,
-    /// It was found neither done nor undone: something else changed the target.
+    /// Neither done nor undone: something else changed the target.
     Overtaken,
 }
 
-/// Who proposed something.
+/// Who proposed a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Author {
-    /// The agent or the person.
+    /// The agent or user.
     pub name: String,
-    /// The conversation, if it is known.
+    /// The conversation, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// Maximum bytes of an author's name and of the conversation's. Clients choose them.
+/// Maximum length in bytes of an author's name and of a conversation's. Clients choose them.
 const MAX_NAME_BYTES: usize = 256;
 
 impl Author {
-    /// Creates an author without a conversation. A name of more than 256 bytes is cut, and ends with `…`.
+    /// Creates an author without a conversation. A name over 256 bytes is cut and ends with `…`.
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: cut(name.into()),
@@ -268,7 +268,7 @@ impl Author {
         }
     }
 
-    /// Adds the conversation. A name of more than 256 bytes is cut, and ends with `…`.
+    /// Adds the conversation. A name over 256 bytes is cut and ends with `…`.
     #[must_use]
     pub fn in_session(mut self, session: Option<impl Into<String>>) -> Self {
         self.session = session.map(|session| cut(session.into()));
@@ -286,7 +286,7 @@ fn cut(name: String) -> String {
     )
 }
 
-/// What a reviewer thinks of a proposal.
+/// A reviewer's opinion of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -311,13 +311,13 @@ impl fmt::Display for Verdict {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovedBy {
-    /// Someone was asked at a terminal.
+    /// The user was asked at a terminal.
     Terminal,
-    /// Someone gave the passphrase.
+    /// The user gave the passphrase.
     Passphrase,
-    /// The host program decided, or someone whom it lets decide.
+    /// The host program decided, or someone it delegated to.
     Host,
-    /// A client asked, and says that the person agreed.
+    /// A client asked, and says the user agreed.
     Client,
 }
 
@@ -332,15 +332,15 @@ impl fmt::Display for ApprovedBy {
     }
 }
 
-/// An approval as the log keeps it.
+/// An approval as logged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedApproval {
-    /// The person, or the name that the host gave.
+    /// The user, or the name given by the host.
     pub by: String,
     /// How it was given.
     pub how: ApprovedBy,
-    /// With a passphrase: the proof that whoever approved knew it.
+    /// With a passphrase: proof that the approver knew it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
 }
