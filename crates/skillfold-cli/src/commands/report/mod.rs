@@ -4,8 +4,6 @@ mod html;
 
 mod facts;
 
-mod skill_lists;
-
 mod sections;
 
 use std::path::{Path, PathBuf};

@@ -1,258 +1,219 @@
-//! The page: its head, and the sections about costs.
+//! The sections of the page.
 
-use skillfold::core::Entry;
+use askama::Template;
+use skillfold::core::catalog::Status;
 use skillfold::core::text::ellipsize;
+use skillfold::core::{Diagnostic, Entry};
 
-use crate::commands::overlap::list;
-use crate::commands::report::facts::{Facts, RequestCost, SkillCost};
-use crate::commands::report::html::{Cell, Column, Html, HtmlTable, grouped};
-use crate::commands::report::skill_lists::{
-    MAX_ID_CHARS, MAX_ROWS, NAME, name, overlap, problems, usage, withheld,
-};
+use crate::commands::overlap::{advice, copies_advice, copies_reason, list, reasons};
+use crate::commands::report::facts::{Facts, RequestCost, SkillCost, Usage};
+use crate::commands::report::html::{Cell, Column, Grouped, HtmlTable, prose, text};
 
 /// What a page of this command has in its head.
 pub(super) const MARK: &str = "<meta name=\"generator\" content=\"skillfold report\">";
 
 /// Maximum rows of the table of tokens.
 const MAX_COSTS: usize = 1_000;
+/// Maximum rows of a table of skills.
+const MAX_ROWS: usize = 200;
+/// Maximum characters of an id.
+const MAX_ID_CHARS: usize = 80;
+/// Maximum findings of one skill.
+const MAX_FINDINGS: usize = 5;
 
+/// The style, whose hash is in the page's policy.
 const STYLE: &str = include_str!("style.css");
-/// The policy of the page: nothing is loaded or run, and only the style with this hash is used.
-const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-     style-src 'sha256-Yzhq83ojO+azsdLTavXPQGKXHfCkcWwJ5FCINmj7Uh8='; base-uri 'none'; form-action 'none'\">\n";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The sections, in order: the id and the heading.
-const SECTIONS: [(&str, &str); 7] = [
-    ("summary", "Summary"),
-    ("requests", "What a request costs"),
-    ("tokens", "Tokens per skill"),
-    ("overlap", "Skills that compete"),
-    ("problems", "Broken and repaired skills"),
-    ("withheld", "Skills that models do not get"),
-    ("usage", "Use"),
-];
+const DOCTOR: &str = "`skillfold doctor` lists all.";
+/// The column of ids.
+const NAME: Column = ("Skill", "name");
+const DESCRIBED: &[Column] = &[NAME, ("Description", "")];
+const FOLDERS: &[Column] = &[("Folder", "name"), ("Finding", ""), HINT];
+const WHY: Column = ("Why", "");
+const HINT: Column = ("What to do", "");
+
+/// A number, what it counts, and what that is.
+type Figure = (Grouped, &'static str, &'static str);
+
+/// The page.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'f> {
+    facts: &'f Facts<'f>,
+    figures: [Figure; 10],
+    /// Absent if no skill is for models.
+    requests: Option<HtmlTable>,
+    tokens: HtmlTable,
+    overlaps: Vec<HtmlTable>,
+    /// What is said about skills that compete and are not listed.
+    hidden: Option<String>,
+    broken: Option<HtmlTable>,
+    repaired: Option<HtmlTable>,
+    folders: Option<HtmlTable>,
+    /// The skills that models do not get, by reason.
+    withheld: Vec<(&'static str, HtmlTable)>,
+    usage: Option<UsageTables<'f>>,
+}
+
+/// The use of skills, and those that were not used.
+struct UsageTables<'f> {
+    usage: &'f Usage<'f>,
+    used: HtmlTable,
+    unused: Option<HtmlTable>,
+}
 
 /// Returns the page.
 pub(super) fn render(facts: &Facts<'_>) -> String {
-    let mut html = Html::default();
-    html.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html.raw(MARK);
-    html.raw("\n");
-    html.raw(POLICY);
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    html.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
-    html.raw("<title>Skillfold report</title>\n<style>");
-    html.raw(STYLE);
-    html.raw(
-        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n",
-    );
-    html.raw("<header>\n<h1>Skillfold report</h1>\n");
-    html.paragraph(&format!(
-        "The skills that an agent in the folder `{}` has, found by skillfold {}",
-        facts.directory,
-        env!("CARGO_PKG_VERSION")
-    ));
-    html.raw("<nav aria-label=\"Sections\"><ul>");
-    for (id, heading) in SECTIONS {
-        html.raw("<li><a href=\"#");
-        html.raw(id);
-        html.raw("\">");
-        html.raw(heading);
-        html.raw("</a></li>");
-    }
-    html.raw("</ul></nav>\n</header>\n<main id=\"main\">\n");
-    let writers = [
-        summary, requests, tokens, overlap, problems, withheld, usage,
-    ];
-    for ((id, heading), write) in SECTIONS.into_iter().zip(writers) {
-        html.raw("<section aria-labelledby=\"");
-        html.raw(id);
-        html.raw("\">\n<h2 id=\"");
-        html.raw(id);
-        html.raw("\">");
-        html.raw(heading);
-        html.raw("</h2>\n");
-        write(facts, &mut html);
-        html.raw("</section>\n");
-    }
-    html.raw("</main>\n<footer><p>This page is one file: it has no script and loads nothing.</p></footer>\n</body>\n</html>\n");
-    html.finish()
+    let page = Page {
+        facts,
+        figures: figures(facts),
+        requests: (facts.catalog.visible().next()).map(|_| requests(facts)),
+        tokens: tokens(facts),
+        overlaps: overlaps(facts),
+        hidden: hidden_overlaps(facts),
+        broken: broken(facts).if_any(),
+        repaired: repaired(facts).if_any(),
+        folders: folders(facts).if_any(),
+        withheld: withheld(facts),
+        usage: facts.usage.as_ref().map(UsageTables::new),
+    };
+    // Rendering fails only if writing to memory does.
+    page.render().unwrap_or_default() + "\n"
 }
 
-fn summary(facts: &Facts<'_>, html: &mut Html) {
-    let catalog = facts.catalog;
-    let withheld = catalog.len() - catalog.visible().count();
-    let overlaps = &facts.overlaps;
-    let instructions: u64 = facts.costs.iter().map(|cost| cost.parts()[1]).sum();
+fn figures(facts: &Facts<'_>) -> [Figure; 10] {
+    let (catalog, overlaps) = (facts.catalog, &facts.overlaps);
+    let visible = catalog.visible().count();
+    let count = |number: usize| Grouped(number as u64);
+    let instructions = facts.costs.iter().map(|cost| cost.parts()[1]).sum();
     let listing = facts.requests.first().map_or(0, |request| request.listing);
-    let figures = [
-        (catalog.len() as u64, "skills", "found in all folders"),
+    [
+        (count(catalog.len()), "skills", "found in all folders"),
         (
-            catalog.visible().count() as u64,
+            count(visible),
             "for models",
             "listed and searched for a request",
         ),
         (
-            withheld as u64,
+            count(catalog.len() - visible),
             "not for models",
             "shadowed, incompatible, disabled, held, untrusted, or user only",
         ),
         (
-            catalog.refused().len() as u64,
+            count(catalog.refused().len()),
             "broken",
             "their SKILL.md cannot be read",
         ),
         (
-            facts.repaired().len() as u64,
+            count(facts.repaired().len()),
             "repaired",
             "read although their YAML is invalid",
         ),
         (
-            overlaps.competing as u64,
+            count(overlaps.competing),
             "competing pairs",
-            "a request for one may select the other",
+            "a request for one may bring the other",
         ),
         (
-            overlaps.copy_groups as u64,
+            count(overlaps.copy_groups),
             "groups of copies",
-            "skills with the same description",
+            "skills that say the same about themselves",
         ),
         (
-            facts.plain_list,
+            Grouped(facts.plain_list),
             "tokens in a plain list",
             "all full descriptions, as most clients list them",
         ),
         (
-            listing,
+            Grouped(listing),
             "tokens in the listing",
-            "what a model gets instead, before any request",
+            "what a model is told instead, before any request",
         ),
         (
-            instructions,
+            Grouped(instructions),
             "tokens of instructions",
             "of all skills together; a model reads only what it needs",
         ),
-    ];
-    html.raw("<dl class=\"figures\">\n");
-    for (number, name, note) in figures {
-        html.raw("<div><dt>");
-        html.raw(name);
-        html.raw("</dt><dd>");
-        html.number(number);
-        html.raw("</dd><dd class=\"note\">");
-        html.raw(note);
-        html.raw("</dd></div>\n");
-    }
-    html.raw("</dl>\n");
+    ]
 }
 
-fn requests(facts: &Facts<'_>, html: &mut Html) {
+fn requests(facts: &Facts<'_>) -> HtmlTable {
     const COLUMNS: &[Column] = &[
-        Column::new("Request", ""),
-        Column::new("Skills it selects", ""),
-        Column::new("Tokens now", "number"),
-        Column::new("Plain list", "number"),
-        Column::new("Difference", "number"),
-        Column::new("Now, of the plain list", "wide"),
+        ("Request", ""),
+        ("Skills that it brings", ""),
+        ("Tokens now", "number"),
+        ("Plain list", "number"),
+        ("Difference", "number"),
+        ("Now, of the plain list", "wide"),
     ];
-    html.paragraph(
-        "Each of these typical requests is the first message of a conversation, with your settings. The tokens now are those \
-         of the listing and of what the request adds; the plain list has a line with the whole description of each skill, \
-         which most clients put into every request. `skillfold prompt \"REQUEST\"` shows the text for a request of yours.",
-    );
-    if facts.catalog.visible().next().is_none() {
-        return html.paragraph("Models get no skills, so requests cost nothing.");
-    }
-    html.table(HtmlTable {
-        caption: "Typical requests: tokens now against a plain list of all descriptions",
-        columns: COLUMNS,
-        rows: facts.requests.iter().map(|request| {
-            let now = request.listing + request.added;
-            vec![
-                Cell::Text(request.request.to_owned()),
-                Cell::Lines(brought(request)),
-                Cell::Number(now),
-                Cell::Number(facts.plain_list),
-                Cell::Text(difference(now, facts.plain_list)),
-                Cell::Bar(
-                    [request.listing, request.added, 0],
-                    now.max(facts.plain_list),
-                ),
-            ]
-        }),
-        limit: MAX_ROWS,
-        all: "",
+    let rows = facts.requests.iter().map(|request| {
+        let (now, plain) = (request.listing + request.added, facts.plain_list);
+        vec![
+            Cell::Text(request.request.to_owned()),
+            Cell::Lines(brought(request)),
+            Cell::number(now),
+            Cell::number(plain),
+            Cell::Text(difference(now, plain)),
+            Cell::bar([request.listing, request.added, 0], now.max(plain)),
+        ]
     });
-    html.raw("<p class=\"legend\"><span class=\"key a\">listing</span> <span class=\"key b\">added by the request</span></p>\n");
-    html.paragraph(&format!("Tokens are counted by: {}.", facts.counted_by));
+    let caption = "Typical requests: tokens now against a plain list of all descriptions";
+    HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, "")
 }
 
-/// Returns the skills that a request brings, in words.
 fn brought(request: &RequestCost) -> Vec<String> {
-    let ids = |ids: &[String]| {
-        let ids = ids.iter().map(|id| ellipsize(id, MAX_ID_CHARS).into());
-        list(&ids.collect::<Vec<Box<str>>>(), "and")
-    };
-    let mut brought = Vec::new();
-    if !request.given.is_empty() {
-        brought.push(format!("given: {}", ids(&request.given)));
-    }
-    if !request.suggested.is_empty() {
-        brought.push(format!("suggested: {}", ids(&request.suggested)));
-    }
+    let lists = [("given", &request.given), ("suggested", &request.suggested)];
+    let lists = lists.into_iter().filter(|(_, ids)| !ids.is_empty());
+    let brought: Vec<_> = lists
+        .map(|(how, ids)| {
+            let ids = ids.iter().map(|id| ellipsize(id, MAX_ID_CHARS).into());
+            format!("{how}: {}", list(&ids.collect::<Vec<Box<str>>>(), "and"))
+        })
+        .collect();
     if brought.is_empty() {
-        brought.push("none".to_owned());
+        return vec!["none".to_owned()];
     }
     brought
 }
 
 fn difference(now: u64, plain: u64) -> String {
     match plain.checked_sub(now) {
-        Some(less) => format!("{} less ({} %)", grouped(less), less * 100 / plain.max(1)),
-        None => format!("{} more", grouped(now - plain)),
+        Some(less) => format!("{} less ({} %)", Grouped(less), less * 100 / plain.max(1)),
+        None => format!("{} more", Grouped(now - plain)),
     }
 }
 
-fn tokens(facts: &Facts<'_>, html: &mut Html) {
+fn tokens(facts: &Facts<'_>) -> HtmlTable {
     const COLUMNS: &[Column] = &[
         NAME,
-        Column::new("State", ""),
-        Column::new("Line", "number"),
-        Column::new("Instructions", "number"),
-        Column::new("Files", "number"),
-        Column::new("All levels", "wide"),
+        ("State", ""),
+        ("Line", "number"),
+        ("Instructions", "number"),
+        ("Files", "number"),
+        ("All levels", "wide"),
     ];
-    html.paragraph(
-        "The line is the id and the whole description. The instructions are read when the skill is used, and the files when \
-         the instructions ask for them. The tokens of files are estimated from their size, one for four bytes, of files that \
-         are text by their name.",
-    );
-    html.raw("<p class=\"legend\"><span class=\"key a\">line</span> <span class=\"key b\">instructions</span> <span class=\"key c\">files</span></p>\n");
     let longest = facts.costs.first().map_or(1, SkillCost::total);
-    html.table(HtmlTable {
-        caption: "Tokens of each skill by level, the largest first",
-        columns: COLUMNS,
-        rows: facts.costs.iter().map(|cost| {
-            let number = |number: Option<u64>| match number {
-                Some(number) => Cell::Number(number),
-                None => Cell::Unknown("not readable"),
-            };
-            vec![
-                name(&cost.entry),
-                Cell::Text(state(&cost.entry)),
-                Cell::Number(cost.line),
-                number(cost.instructions),
-                number(cost.files),
-                Cell::Bar(cost.parts(), longest),
-            ]
-        }),
-        limit: MAX_COSTS,
-        all: "`skillfold list` lists all skills, and `skillfold show ID` the size of each.",
+    let number = |number: Option<u64>| number.map_or(Cell::Unknown("not readable"), Cell::number);
+    let rows = facts.costs.iter().map(|cost| {
+        vec![
+            name(&cost.entry),
+            Cell::Text(state(&cost.entry)),
+            Cell::number(cost.line),
+            number(cost.instructions),
+            number(cost.files),
+            Cell::bar(cost.parts(), longest),
+        ]
     });
+    let caption = "Tokens of each skill by level, the largest first";
+    let all = "`skillfold list` lists all skills, and `skillfold show ID` the size of each.";
+    HtmlTable::new(caption, COLUMNS, rows, MAX_COSTS, all)
 }
 
-/// Returns the status of a skill in words.
+fn name(entry: &Entry<'_>) -> Cell {
+    Cell::Text(ellipsize(entry.id(), MAX_ID_CHARS).into_owned())
+}
+
 fn state(entry: &Entry<'_>) -> String {
     let mut state = entry.status().to_string();
     if entry.manifest().disable_model_invocation() {
@@ -264,28 +225,157 @@ fn state(entry: &Entry<'_>) -> String {
     state
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{POLICY, STYLE};
-    use skillfold::core::load::Digest;
+fn overlaps(facts: &Facts<'_>) -> Vec<HtmlTable> {
+    const COLUMNS: &[Column] = &[("Skills", "name"), WHY, HINT];
+    let pairs = facts.overlaps.pairs.iter().map(|pair| {
+        let ids = pair.ids.iter();
+        let ids = ids.map(|id| ellipsize(id, MAX_ID_CHARS).into_owned());
+        vec![
+            Cell::Lines(ids.collect()),
+            Cell::Lines(reasons(pair)),
+            Cell::Text(advice(pair).to_owned()),
+        ]
+    });
+    let copies = facts.overlaps.copies.iter().map(|copies| {
+        vec![
+            Cell::Text(list(&copies.ids, "and")),
+            Cell::Text(copies_reason(copies)),
+            Cell::Text(copies_advice(copies).to_owned()),
+        ]
+    });
+    let caption = "Pairs that compete, the worst first";
+    let pairs = HtmlTable::new(caption, COLUMNS, pairs, MAX_ROWS, "");
+    let caption = "Copies, the largest groups first";
+    let copies = HtmlTable::new(caption, COLUMNS, copies, MAX_ROWS, "");
+    pairs.if_any().into_iter().chain(copies.if_any()).collect()
+}
 
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+fn hidden_overlaps(facts: &Facts<'_>) -> Option<String> {
+    let overlaps = &facts.overlaps;
+    let hidden = overlaps.competing - overlaps.pairs.len();
+    let hidden_groups = overlaps.copy_groups - overlaps.copies.len();
+    let is_any = hidden + hidden_groups + overlaps.unasked > 0;
+    is_any.then(|| {
+        format!(
+            "Left out here: {} pairs and {} groups of copies, and {} pairs with fewer common words that were not looked at; \
+             `skillfold overlap --limit 1000` lists more, `skillfold overlap ID` all of one skill.",
+            Grouped(hidden as u64),
+            Grouped(hidden_groups as u64),
+            Grouped(overlaps.unasked as u64)
+        )
+    })
+}
 
-    #[test]
-    fn content_security_policy_allows_the_inline_style() {
-        let digest = Digest::sha256(STYLE.as_bytes());
-        let groups = digest.as_bytes().chunks(3).map(|bytes| {
-            let bits = bytes
+/// Returns a row about something with findings.
+fn with_findings(what: Cell, findings: &[Diagnostic]) -> Vec<Cell> {
+    let findings = &findings[..findings.len().min(MAX_FINDINGS)];
+    vec![
+        what,
+        Cell::Lines(findings.iter().map(ToString::to_string).collect()),
+        Cell::Lines(findings.iter().map(|it| it.hint().to_owned()).collect()),
+    ]
+}
+
+fn broken(facts: &Facts<'_>) -> HtmlTable {
+    let rows = facts.catalog.refused().iter().map(|refused| {
+        let root = facts.catalog.roots()[refused.source].label();
+        let folder = Cell::Text(format!("{root}/{}", refused.folder.path()));
+        with_findings(folder, &refused.diagnostics)
+    });
+    let caption = "Folders whose SKILL.md was refused";
+    HtmlTable::new(caption, FOLDERS, rows, MAX_ROWS, DOCTOR)
+}
+
+fn repaired(facts: &Facts<'_>) -> HtmlTable {
+    const COLUMNS: &[Column] = &[NAME, ("Finding", ""), HINT];
+    let repaired = facts.repaired();
+    let rows = repaired.iter();
+    let rows = rows.map(|entry| with_findings(name(entry), &entry.skill().diagnostics));
+    let caption = "Skills that had to be repaired";
+    HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, DOCTOR)
+}
+
+fn folders(facts: &Facts<'_>) -> HtmlTable {
+    let rows = facts.folder_findings().into_iter();
+    let rows = rows.map(|texts| texts.map(Cell::Text).into());
+    HtmlTable::new("Warnings about folders", FOLDERS, rows, MAX_ROWS, DOCTOR)
+}
+
+fn withheld(facts: &Facts<'_>) -> Vec<(&'static str, HtmlTable)> {
+    const COLUMNS: &[Column] = &[NAME, WHY, HINT];
+    let groups = [
+        (
+            "Untrusted",
+            "Skills of projects that are not trusted",
+            Status::Untrusted,
+        ),
+        ("Held", "New skills that you do not trust yet", Status::Held),
+        ("Disabled", "Skills that are disabled", Status::Disabled),
+        (
+            "Incompatible",
+            "Skills that need another version of a program",
+            Status::Incompatible,
+        ),
+        (
+            "Shadowed",
+            "Skills whose name another skill has",
+            Status::Shadowed,
+        ),
+    ];
+    let groups = groups.into_iter().map(|(heading, caption, status)| {
+        let entries = facts.with_status(status);
+        let rows = entries.iter().map(|entry| {
+            let notes = entry.notes();
+            let (messages, hints) = notes
                 .iter()
-                .fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte));
-            let bits = bits << (8 * (3 - bytes.len()));
-            let digits = [18, 12, 6, 0].map(|shift| char::from(ALPHABET[bits >> shift & 63]));
-            digits[..=bytes.len()].iter().collect::<String>()
+                .map(|note| (note.message.to_string(), note.hint().to_owned()))
+                .unzip();
+            vec![name(entry), Cell::Lines(messages), Cell::Lines(hints)]
         });
-        let hash = format!("sha256-{}=", groups.collect::<String>());
-        assert!(
-            POLICY.contains(&hash),
-            "the style changed; write this into the policy: {hash}"
-        );
+        let table = HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, DOCTOR);
+        (heading, table)
+    });
+    let caption = "Skills that only the user may start";
+    let for_people = described(caption, &facts.for_people(), DOCTOR);
+    groups
+        .chain([("User only", for_people)])
+        .filter_map(|(heading, table)| Some((heading, table.if_any()?)))
+        .collect()
+}
+
+fn described(caption: &'static str, entries: &[Entry<'_>], all: &'static str) -> HtmlTable {
+    let rows = entries.iter().map(|entry| {
+        let brief = entry.manifest().brief().into_owned();
+        vec![name(entry), Cell::Text(brief)]
+    });
+    HtmlTable::new(caption, DESCRIBED, rows, MAX_ROWS, all)
+}
+
+impl<'f> UsageTables<'f> {
+    fn new(usage: &'f Usage<'f>) -> Self {
+        const COLUMNS: &[Column] = &[
+            NAME,
+            ("Suggested", "number"),
+            ("Given", "number"),
+            ("Used", "number"),
+            ("Missed", "number"),
+        ];
+        let rows = usage.skills.iter().map(|skill| {
+            let counts = [skill.suggested, skill.given, skill.used, skill.missed];
+            let id = Cell::Text(ellipsize(&skill.id, MAX_ID_CHARS).into_owned());
+            let counts = counts.map(Cell::number);
+            std::iter::once(id).chain(counts).collect()
+        });
+        let caption = "How often each skill was suggested, given and used";
+        let all = "`skillfold stats --json` lists all.";
+        let used = HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, all);
+        let caption = "Skills for models that the log does not mention";
+        let all = "`skillfold list` lists all skills.";
+        let unused = described(caption, &usage.unused, all).if_any();
+        Self {
+            usage,
+            used,
+            unused,
+        }
     }
 }
