@@ -3,8 +3,6 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lru::LruCache;
 
@@ -53,15 +51,7 @@ pub struct BoundedCache<K: Hash + Eq, V> {
     bytes: usize,
     max_entries: usize,
     max_bytes: usize,
-    counters: Arc<CacheCounters>,
-}
-
-#[derive(Debug, Default)]
-struct CacheCounters {
-    hits: AtomicU64,
-    misses: AtomicU64,
-    evicted: AtomicU64,
-    too_large: AtomicU64,
+    counts: CacheStats,
 }
 
 impl<K: Hash + Eq, V> fmt::Debug for BoundedCache<K, V> {
@@ -79,14 +69,14 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
             bytes: 0,
             max_entries,
             max_bytes,
-            counters: Arc::default(),
+            counts: CacheStats::default(),
         }
     }
 
     /// Returns an empty cache with the same limits and the same counters.
     pub(crate) fn next(&self) -> Self {
         Self {
-            counters: Arc::clone(&self.counters),
+            counts: self.counts,
             ..Self::new(self.max_entries, self.max_bytes)
         }
     }
@@ -100,9 +90,9 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Counts a lookup.
-    pub(crate) fn count(&self, is_hit: bool) {
-        let CacheCounters { hits, misses, .. } = &*self.counters;
-        add_one(if is_hit { hits } else { misses });
+    pub(crate) fn count(&mut self, is_hit: bool) {
+        let CacheStats { hits, misses, .. } = &mut self.counts;
+        *(if is_hit { hits } else { misses }) += 1;
     }
 
     /// Caches a value whose key and content take `bytes`, unless it is too large.
@@ -113,7 +103,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
             return;
         }
         if bytes > self.max_bytes / LARGEST_SHARE {
-            add_one(&self.counters.too_large);
+            self.counts.too_large += 1;
             return;
         }
         self.bytes += bytes;
@@ -123,7 +113,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
                 break;
             };
             self.bytes -= bytes;
-            add_one(&self.counters.evicted);
+            self.counts.evicted += 1;
         }
     }
 
@@ -154,20 +144,12 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CacheStats {
             entries: self.entries.len(),
             bytes: self.bytes,
-            hits: get(&self.counters.hits),
-            misses: get(&self.counters.misses),
-            evicted: get(&self.counters.evicted),
-            too_large: get(&self.counters.too_large),
+            ..self.counts
         }
     }
-}
-
-fn add_one(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 #[cfg(test)]

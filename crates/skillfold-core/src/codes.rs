@@ -1,7 +1,5 @@
 //! Every diagnostic code in one table: number, severity, description, hint.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 words! {
@@ -331,11 +329,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.number())
-    }
-}
+display!(Code, |it| it.number());
 
 #[cfg(test)]
 mod tests {

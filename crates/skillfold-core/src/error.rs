@@ -1,6 +1,5 @@
 //! The engine's error type: opaque to callers, precise internally.
 
-use std::fmt;
 use std::io;
 
 use crate::diagnostic::{Diagnostic, visible};
@@ -238,11 +237,7 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.parts.message)
-    }
-}
+display!(Error, |it| &it.parts.message);
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

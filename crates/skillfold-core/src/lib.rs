@@ -46,9 +46,7 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
-mod setters;
-#[macro_use]
-mod words;
+mod macros;
 
 mod cache;
 

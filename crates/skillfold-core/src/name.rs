@@ -62,11 +62,7 @@ pub(crate) fn is_usable_name(name: &str) -> bool {
     name.chars().count() <= MAX_NAME_CHARS && name.chars().all(is_allowed)
 }
 
-impl fmt::Display for SkillName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+display!(SkillName, |it| &it.0);
 
 impl Borrow<str> for SkillName {
     fn borrow(&self) -> &str {
@@ -165,11 +161,7 @@ impl FromStr for ResourcePath {
     }
 }
 
-impl fmt::Display for ResourcePath {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+display!(ResourcePath, |it| &it.0);
 
 /// Why a text cannot be a [`ResourcePath`]: the rule it breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,11 +194,7 @@ impl InvalidPath {
     }
 }
 
-impl fmt::Display for InvalidPath {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.rule)
-    }
-}
+display!(InvalidPath, |it| it.rule);
 
 impl std::error::Error for InvalidPath {}
 

@@ -3,6 +3,7 @@
 use crate::read::field::normalized_letters;
 
 use self::FieldForm::{Any, List, Mapping, Text, YesOrNo};
+use self::FieldLevel::{Either, Metadata, Top};
 
 /// A field outside the specification that known clients read.
 ///
@@ -91,98 +92,81 @@ fn top_level_fields() -> impl Iterator<Item = &'static ClientField> {
 
 const SKILLFOLD_ONLY: &[&str] = &["Skillfold"];
 
-const fn top_field(
+const fn field(
+    level: FieldLevel,
     name: &'static str,
     form: FieldForm,
     clients: &'static [&'static str],
 ) -> ClientField {
-    let level = FieldLevel::Top;
     ClientField {
         name,
         level,
         form,
         clients,
-    }
-}
-
-const fn metadata_field(
-    name: &'static str,
-    form: FieldForm,
-    clients: &'static [&'static str],
-) -> ClientField {
-    let level = FieldLevel::Metadata;
-    ClientField {
-        name,
-        level,
-        form,
-        clients,
-    }
-}
-
-/// Creates a field that only this engine reads, at the top level or under `metadata`.
-const fn own_field(name: &'static str, form: FieldForm) -> ClientField {
-    let level = FieldLevel::Either;
-    ClientField {
-        name,
-        level,
-        form,
-        clients: SKILLFOLD_ONLY,
     }
 }
 
 const ALL: &[ClientField] = &[
-    top_field("agent", Text, &["Claude Code"]),
-    top_field(
+    field(Top, "agent", Text, &["Claude Code"]),
+    field(
+        Top,
         "allowed-tools",
         List,
         &["Claude Code", "deepagents", "OpenHands", "Skillfold"],
     ),
-    top_field("allowed_tools", List, SKILLFOLD_ONLY),
-    top_field("argument-hint", Text, &["Claude Code", "VS Code"]),
-    top_field("arguments", List, &["Claude Code"]),
-    top_field("background", YesOrNo, &["Claude Code"]),
-    top_field("command-arg-mode", Text, &["OpenClaw"]),
-    top_field("command-dispatch", Text, &["OpenClaw"]),
-    top_field("command-tool", Text, &["OpenClaw"]),
-    top_field("context", Text, &["Claude Code", "VS Code"]),
-    top_field(
+    field(Top, "allowed_tools", List, SKILLFOLD_ONLY),
+    field(Top, "argument-hint", Text, &["Claude Code", "VS Code"]),
+    field(Top, "arguments", List, &["Claude Code"]),
+    field(Top, "background", YesOrNo, &["Claude Code"]),
+    field(Top, "command-arg-mode", Text, &["OpenClaw"]),
+    field(Top, "command-dispatch", Text, &["OpenClaw"]),
+    field(Top, "command-tool", Text, &["OpenClaw"]),
+    field(Top, "context", Text, &["Claude Code", "VS Code"]),
+    field(
+        Top,
         "disable-model-invocation",
         YesOrNo,
         &["Claude Code", "Cursor", "OpenClaw", "Skillfold", "VS Code"],
     ),
-    top_field("disable_model_invocation", YesOrNo, SKILLFOLD_ONLY),
-    top_field("disallowed-tools", List, &["Claude Code"]),
-    top_field("effort", Text, &["Claude Code"]),
-    top_field("homepage", Text, &["OpenClaw"]),
-    top_field("hooks", Mapping, &["Claude Code", "Qwen Code"]),
-    top_field("model", Text, &["Claude Code", "Qwen Code", "Skillfold"]),
-    top_field("paths", List, &["Claude Code", "Qwen Code"]),
-    top_field("permissions", Mapping, SKILLFOLD_ONLY),
-    top_field("priority", Any, &["Qwen Code"]),
-    top_field("scripts", Any, SKILLFOLD_ONLY),
-    top_field("shell", Text, &["Claude Code"]),
-    top_field("slash", Any, &["OpenCode"]),
-    top_field("triggers", Any, &["OpenHands", "Skillfold"]),
-    top_field(
+    field(Top, "disable_model_invocation", YesOrNo, SKILLFOLD_ONLY),
+    field(Top, "disallowed-tools", List, &["Claude Code"]),
+    field(Top, "effort", Text, &["Claude Code"]),
+    field(Top, "homepage", Text, &["OpenClaw"]),
+    field(Top, "hooks", Mapping, &["Claude Code", "Qwen Code"]),
+    field(
+        Top,
+        "model",
+        Text,
+        &["Claude Code", "Qwen Code", "Skillfold"],
+    ),
+    field(Top, "paths", List, &["Claude Code", "Qwen Code"]),
+    field(Top, "permissions", Mapping, SKILLFOLD_ONLY),
+    field(Top, "priority", Any, &["Qwen Code"]),
+    field(Top, "scripts", Any, SKILLFOLD_ONLY),
+    field(Top, "shell", Text, &["Claude Code"]),
+    field(Top, "slash", Any, &["OpenCode"]),
+    field(Top, "triggers", Any, &["OpenHands", "Skillfold"]),
+    field(
+        Top,
         "user-invocable",
         YesOrNo,
         &["Claude Code", "OpenClaw", "VS Code"],
     ),
-    top_field("when_to_use", Text, &["Claude Code", "Qwen Code"]),
-    metadata_field("argument-hint", Text, &["Goose"]),
-    metadata_field("arguments", Any, &["Goose"]),
-    metadata_field("clawdbot", Mapping, &["OpenClaw"]),
-    metadata_field("openclaw", Mapping, &["OpenClaw"]),
-    metadata_field("short-description", Text, &["Codex"]),
-    own_field("brief-description", Text),
-    own_field("brief_description", Text),
-    own_field("default-enabled", YesOrNo),
-    own_field("default_enabled", YesOrNo),
-    own_field("engines", Any),
-    own_field("requires", List),
-    own_field("tags", List),
-    own_field("toolsets", List),
-    own_field("version", Text),
+    field(Top, "when_to_use", Text, &["Claude Code", "Qwen Code"]),
+    field(Metadata, "argument-hint", Text, &["Goose"]),
+    field(Metadata, "arguments", Any, &["Goose"]),
+    field(Metadata, "clawdbot", Mapping, &["OpenClaw"]),
+    field(Metadata, "openclaw", Mapping, &["OpenClaw"]),
+    field(Metadata, "short-description", Text, &["Codex"]),
+    field(Either, "brief-description", Text, SKILLFOLD_ONLY),
+    field(Either, "brief_description", Text, SKILLFOLD_ONLY),
+    field(Either, "default-enabled", YesOrNo, SKILLFOLD_ONLY),
+    field(Either, "default_enabled", YesOrNo, SKILLFOLD_ONLY),
+    field(Either, "engines", Any, SKILLFOLD_ONLY),
+    field(Either, "requires", List, SKILLFOLD_ONLY),
+    field(Either, "tags", List, SKILLFOLD_ONLY),
+    field(Either, "toolsets", List, SKILLFOLD_ONLY),
+    field(Either, "version", Text, SKILLFOLD_ONLY),
 ];
 
 #[cfg(test)]

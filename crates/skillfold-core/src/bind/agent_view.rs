@@ -1,7 +1,6 @@
 //! The skills of a catalog that an agent sees.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::bind::agent::{Agent, Visibility};
@@ -214,13 +213,4 @@ impl<'a> AgentView<'a> {
     }
 }
 
-impl fmt::Debug for AgentView<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids = self.entries().map(|entry| entry.id());
-        formatter
-            .debug_struct("AgentView")
-            .field("skills", &ids.collect::<Vec<_>>())
-            .field("used", &self.used)
-            .finish_non_exhaustive()
-    }
-}
+debug!(AgentView<'_>, "AgentView", |it| "skills": it.entries().map(|entry| entry.id()).collect::<Vec<_>>(), "used": it.used);

@@ -376,15 +376,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl fmt::Debug for Entry<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Entry")
-            .field("id", &self.id())
-            .field("status", &self.status())
-            .finish_non_exhaustive()
-    }
-}
+debug!(Entry<'_>, "Entry", |it| "id": it.id(), "status": it.status());
 
 impl PartialEq for Entry<'_> {
     /// Two entries are equal if they are the same skill of the same snapshot.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::read::manifest::Manifest;
+use crate::text::fnv_hash;
 
 /// Description fingerprints of the skills in a snapshot that a model may see. Clones are cheap and share the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,15 +19,7 @@ pub(super) struct DescriptionFingerprint {
 /// Hashes the texts of a skill that a listing shows: its description and its brief.
 pub(super) fn hash_description(manifest: &Manifest) -> u64 {
     // FNV-1a is enough: an attacker gains nothing from a collision.
-    let (mut hash, prime) = (0xcbf2_9ce4_8422_2325_u64, 0x0000_0100_0000_01b3);
     let brief = manifest.brief();
-    for byte in manifest
-        .description()
-        .bytes()
-        .chain([0])
-        .chain(brief.bytes())
-    {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(prime);
-    }
-    hash
+    let description = manifest.description().bytes();
+    fnv_hash(description.chain([0]).chain(brief.bytes()))
 }

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::catalog::previous_scan::{PreviousScan, refused_with_source, skill_with_source};
+use crate::catalog::previous_scan::PreviousScan;
 use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
-use crate::catalog::tables::Item;
 use crate::catalog::unavailable::UnavailablePaths;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -21,16 +20,13 @@ pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now: Syste
         let mut codes = diagnostics.iter().map(|diagnostic| diagnostic.code);
         codes.any(|code| code == Code::RepairedFence)
     };
-    match found {
-        FoundFolder::Skill(skill) => {
-            is_unclosed(&skill.diagnostics)
-                && !is_unclosed(&previous.diagnostics)
-                && skill.revision.is_recent(now)
+    let is_broken = match found {
+        FoundFolder::Skill(new) => {
+            is_unclosed(&new.diagnostics) && !is_unclosed(&previous.diagnostics)
         }
-        FoundFolder::Refused(refused) => refused
-            .revision
-            .is_some_and(|revision| revision.is_recent(now)),
-    }
+        FoundFolder::Refused(_) => true,
+    };
+    is_broken && found.revision().is_some_and(|it| it.is_recent(now))
 }
 
 /// Replaces files that are being written with the skills they held before, and reports a finding for each.
@@ -96,18 +92,7 @@ pub(super) fn keep_unavailable(old: &Catalog, roots: &[Root], found: &mut Discov
                 if !unavailable.covers(source, folder) || contains_folder(found, source, folder) {
                     continue;
                 }
-                match item {
-                    Item::Skill(index) => {
-                        let skill = &old.tables.row(*index).skill;
-                        kept.skills
-                            .push(skill_with_source(skill, old_source, source));
-                    }
-                    Item::Refused(index) => {
-                        let refused = old.tables.refused_at(*index);
-                        kept.refused
-                            .push(refused_with_source(refused, old_source, source));
-                    }
-                }
+                kept.push(old.tables.found(*item).with_source(source));
             }
         }
         drop_duplicates(old, roots, &kept, found);

@@ -3,6 +3,7 @@
 use crate::catalog::canonical::canonical;
 use crate::catalog::snapshot::Catalog;
 use crate::name::SkillName;
+use crate::read::frontmatter::saturating_u32;
 
 /// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
@@ -150,10 +151,6 @@ impl CountedText {
         let jaro = (part(self.text.len()) + part(candidate.len()) + 1.0) / 3.0;
         jaro + 0.1 * start * (1.0 - jaro)
     }
-}
-
-fn saturating_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Catalog {

@@ -13,7 +13,7 @@ use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::{Item, Tables};
 use crate::diagnostic::visible;
-use crate::read::discover::{Discovery, RefusedFolder, discover_with};
+use crate::read::discover::{Discovery, FoundFolder, RefusedFolder, Skill, discover_with};
 use crate::source::Source;
 
 /// A new snapshot, and how it differs from the previous one.
@@ -109,29 +109,27 @@ impl Catalog {
 /// Replaces items that were reread and are equal with the old ones, so that the snapshots share them.
 fn reuse_equal(old: &Catalog, found: &mut Discovery) {
     for item in old.unsettled.iter() {
-        let location = old.tables.location(*item);
-        match item {
-            Item::Skill(index) => {
-                let known = &old.tables.row(*index).skill;
-                let skills = &mut found.skills;
-                if let Ok(at) =
-                    skills.binary_search_by(|new| (new.source, &new.folder).cmp(&location))
-                    && skills[at] == *known
-                {
-                    skills[at] = Arc::clone(known);
-                }
+        match old.tables.found(*item) {
+            FoundFolder::Skill(known) => {
+                let order =
+                    |new: &Skill| (new.source, &new.folder).cmp(&(known.source, &known.folder));
+                reuse(&mut found.skills, &known, order);
             }
-            Item::Refused(index) => {
-                let known = old.tables.refused_at(*index);
-                let refused = &mut found.refused;
-                if let Ok(at) =
-                    refused.binary_search_by(|new| (new.source, &new.folder).cmp(&location))
-                    && refused[at] == *known
-                {
-                    refused[at] = Arc::clone(known);
-                }
+            FoundFolder::Refused(known) => {
+                let order = |new: &RefusedFolder| {
+                    (new.source, &new.folder).cmp(&(known.source, &known.folder))
+                };
+                reuse(&mut found.refused, &known, order);
             }
         }
+    }
+}
+
+fn reuse<T: Eq>(list: &mut [Arc<T>], known: &Arc<T>, order: impl Fn(&T) -> Ordering) {
+    if let Ok(at) = list.binary_search_by(|new| order(new))
+        && list[at] == *known
+    {
+        list[at] = Arc::clone(known);
     }
 }
 

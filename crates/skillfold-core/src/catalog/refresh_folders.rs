@@ -1,7 +1,6 @@
 //! Rescans only the given folders.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::catalog::last_good::is_being_written;
@@ -89,7 +88,7 @@ impl Catalog {
             self.roots.get(*root)?;
             let ends = path.match_indices('/').map(|(at, _)| at);
             let mut ancestors = ends.map(|end| &path[..end]);
-            let skill = ancestors.find(|ancestor| self.item_at(*root, ancestor).is_some());
+            let skill = ancestors.find(|ancestor| self.tables.item_at(*root, ancestor).is_some());
             wanted.push((*root, skill.unwrap_or(path).to_owned()));
         }
         wanted.sort();
@@ -107,10 +106,6 @@ impl Catalog {
         Some(outer)
     }
 
-    fn item_at(&self, root: usize, path: &str) -> Option<Item> {
-        self.tables.item_at(root, path)
-    }
-
     /// Returns the known items at and below a folder.
     fn items_below(&self, root: usize, path: &str) -> Vec<Item> {
         let items = self.tables.by_location();
@@ -125,7 +120,11 @@ impl Catalog {
             item_root == root && folder.starts_with(&prefix)
         };
         let rest = items[start..].iter().take_while(is_below).copied();
-        self.item_at(root, path).into_iter().chain(rest).collect()
+        self.tables
+            .item_at(root, path)
+            .into_iter()
+            .chain(rest)
+            .collect()
     }
 
     /// Compares what was found at and below a folder with the known items. Returns `None` if a full rescan is needed.
@@ -156,7 +155,7 @@ impl Catalog {
             let folder = self.tables.location(item).1;
             match new.remove(folder) {
                 None => changes.removed.push(item),
-                Some(found) if self.is_same_content(item, &found) => changes.unchanged.push(item),
+                Some(found) if self.tables.found(item) == found => changes.unchanged.push(item),
                 Some(found) => {
                     if let Item::Skill(index) = item
                         && is_being_written(&self.tables.row(index).skill, &found, now)
@@ -170,20 +169,6 @@ impl Catalog {
         }
         changes.added.extend(new.into_values());
         Some(())
-    }
-
-    fn is_same_content(&self, item: Item, found: &FoundFolder) -> bool {
-        match (item, found) {
-            (Item::Skill(index), FoundFolder::Skill(new)) => {
-                let known = &self.tables.row(index).skill;
-                Arc::ptr_eq(known, new) || known == new
-            }
-            (Item::Refused(index), FoundFolder::Refused(new)) => {
-                let known = self.tables.refused_at(index);
-                Arc::ptr_eq(known, new) || known == new
-            }
-            _ => false,
-        }
     }
 
     /// Returns the snapshot with the changes applied, or `None` if they may reach the bound on skills.
@@ -244,14 +229,7 @@ impl Catalog {
                 }
                 continue;
             }
-            match item {
-                Item::Skill(index) => found
-                    .skills
-                    .push(Arc::clone(&self.tables.row(*index).skill)),
-                Item::Refused(index) => found
-                    .refused
-                    .push(Arc::clone(self.tables.refused_at(*index))),
-            }
+            found.push(self.tables.found(*item));
         }
         if !added.is_empty() {
             for new in added.into_values() {

@@ -1,6 +1,5 @@
 //! A source of skills and its role in the catalog.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -47,11 +46,7 @@ impl FromStr for PluginName {
     }
 }
 
-impl fmt::Display for PluginName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+display!(PluginName, |it| &it.0);
 
 /// A source of skills with its label, scope and trust.
 #[derive(Clone, Debug)]

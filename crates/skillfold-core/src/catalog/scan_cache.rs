@@ -240,13 +240,11 @@ impl Catalog {
 
     /// Returns the revision of an item's file, if another process may rely on it.
     fn persistent_revision(&self, item: Item) -> Option<Revision> {
-        let revision = match item {
-            Item::Skill(at) => Some(self.tables.row(at).skill.revision),
-            Item::Refused(at) => self.tables.refused_at(at).revision,
-        };
+        let found = self.tables.found(item);
         // A skill at the root gets its name from the path of the root, which is not part of the record.
-        let is_root = self.tables.location(item).1.path().is_empty();
+        let is_root = found.folder().path().is_empty();
         let is_unsettled = self.unsettled.binary_search(&item).is_ok();
+        let revision = found.revision();
         revision.filter(|revision| is_persistent(revision) && !is_root && !is_unsettled)
     }
 }

@@ -37,12 +37,10 @@ impl FromStr for Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidScope(());
 
-impl fmt::Display for InvalidScope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .write_str("Scope is not one of `project`, `user` (or `personal`), `plugin`, `bundled`")
-    }
-}
+display!(
+    InvalidScope,
+    |_it| "Scope is not one of `project`, `user` (or `personal`), `plugin`, `bundled`"
+);
 
 impl std::error::Error for InvalidScope {}
 

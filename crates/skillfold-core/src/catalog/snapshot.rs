@@ -1,6 +1,6 @@
 //! The catalog: one immutable snapshot of all skills.
 
-use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -15,8 +15,7 @@ use crate::catalog::unavailable::UnavailablePaths;
 use crate::catalog::versions::{MismatchPolicy, Versions};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding};
-use crate::source::Revision;
+use crate::read::discover::{Discovery, ReadOptions, RefusedFolder, SourceFinding};
 
 /// Options for building a catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,40 +106,16 @@ impl Catalog {
         now: SystemTime,
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
-        // Usually everything is settled. Checking it here, while the items are in cache, skips the loop below.
-        let skills = found.skills.iter().map(|skill| {
-            let Skill {
-                folder, revision, ..
-            } = &**skill;
-            (folder, Some(*revision), &*skill.diagnostics)
-        });
-        let refused = found.refused.iter().map(|refused| {
-            let RefusedFolder {
-                folder, revision, ..
-            } = &**refused;
-            (folder, *revision, &*refused.diagnostics)
-        });
-        let unavailable = UnavailablePaths::from_findings(&findings);
-        let mut are_settled = unavailable.is_empty();
-        let mut has_links = found.followed_links;
-        for (folder, revision, diagnostics) in skills.chain(refused) {
-            are_settled &= is_settled(revision, diagnostics, now);
-            has_links |= folder.is_linked();
-        }
+        let followed_links = found.followed_links;
         let tables = Tables::new(found, &roots, options.rules());
-        let mut unsettled: Vec<Item> = Vec::new();
-        if !are_settled {
-            let items = tables.by_location().iter().copied();
-            // A kept item was read before `now`, so its age proves nothing.
-            let is_kept = |item: Item| {
-                let (source, folder) = tables.location(item);
-                unavailable.covers(source, folder)
-            };
-            unsettled.extend(
-                items.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now)),
-            );
-            unsettled.sort_unstable();
-        }
+        let items = tables.by_location().iter().copied();
+        let is_linked = |item: Item| tables.location(item).1.is_linked();
+        let has_links = followed_links || items.clone().any(is_linked);
+        let unavailable = UnavailablePaths::from_findings(&findings);
+        let mut unsettled: Vec<Item> = items
+            .filter(|item| is_unsettled(&tables, *item, &unavailable, now))
+            .collect();
+        unsettled.sort_unstable();
         Self {
             roots,
             options,
@@ -161,23 +136,16 @@ impl Catalog {
         now: SystemTime,
     ) -> Self {
         let unavailable = UnavailablePaths::from_findings(&findings);
-        let is_kept = |item: Item| {
-            let (source, folder) = self.tables.location(item);
-            unavailable.covers(source, folder)
-        };
         let unsettled = self.unsettled.iter().copied();
         let unsettled = unsettled
-            .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now))
+            .filter(|item| is_unsettled(&self.tables, *item, &unavailable, now))
             .collect();
         Self {
             roots,
-            options: Arc::clone(&self.options),
-            tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled,
-            has_links: self.has_links,
             serial: next_serial(),
-            fingerprints: Arc::clone(&self.fingerprints),
+            ..self.clone()
         }
     }
 
@@ -258,34 +226,23 @@ impl Catalog {
 
     /// Returns the skills and refused folders of a root, ordered by folder.
     pub(super) fn items_in_root(&self, root: usize) -> &[Item] {
+        &self.tables.by_location()[self.item_range(root)]
+    }
+
+    /// Returns where the items of a root are among all by location.
+    pub(super) fn item_range(&self, root: usize) -> Range<usize> {
         let items = self.tables.by_location();
         let start_of =
             |root: usize| items.partition_point(|item| self.tables.location(*item).0 < root);
-        &items[start_of(root)..start_of(root + 1)]
+        start_of(root)..start_of(root + 1)
     }
 }
 
-impl fmt::Debug for Catalog {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Catalog")
-            .field("roots", &self.roots)
-            .field("skills", &self.len())
-            .field("refused", &self.refused().len())
-            .finish_non_exhaustive()
-    }
-}
+debug!(Catalog, "Catalog", |it| "roots": it.roots, "skills": it.len(), "refused": it.refused().len());
 
 fn next_serial() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Returns whether an equal revision will guarantee equal content.
-fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now: SystemTime) -> bool {
-    let is_changing = |finding: &Diagnostic| finding.code == Code::Changing;
-    revision.is_some_and(|revision| revision.is_settled(now))
-        && !diagnostics.iter().any(is_changing)
 }
 
 /// Returns the unsettled items: `others`, and those of `rechecked` that are still not settled.
@@ -296,20 +253,23 @@ fn merge_unsettled(
     now: SystemTime,
 ) -> Arc<[Item]> {
     let rechecked = rechecked.iter().copied();
-    others.extend(rechecked.filter(|item| !is_item_settled(tables, *item, now)));
+    let unavailable = UnavailablePaths::default();
+    others.extend(rechecked.filter(|item| is_unsettled(tables, *item, &unavailable, now)));
     others.sort_unstable();
     others.into()
 }
 
-fn is_item_settled(tables: &Tables, item: Item, now: SystemTime) -> bool {
-    match item {
-        Item::Skill(index) => {
-            let skill = &tables.row(index).skill;
-            is_settled(Some(skill.revision), &skill.diagnostics, now)
-        }
-        Item::Refused(index) => {
-            let refused = tables.refused_at(index);
-            is_settled(refused.revision, &refused.diagnostics, now)
-        }
-    }
+/// Returns whether an equal revision does not guarantee equal content. An item of an unavailable path was read before
+/// `now`, so its age proves nothing.
+fn is_unsettled(
+    tables: &Tables,
+    item: Item,
+    unavailable: &UnavailablePaths<'_>,
+    now: SystemTime,
+) -> bool {
+    let found = tables.found(item);
+    let is_changing = |finding: &Diagnostic| finding.code == Code::Changing;
+    found.revision().is_none_or(|it| !it.is_settled(now))
+        || found.diagnostics().iter().any(is_changing)
+        || unavailable.covers(found.source(), found.folder())
 }

@@ -7,6 +7,7 @@ use crate::read::discover::SourceFinding;
 use crate::source::Folder;
 
 /// The source index and path of everything that was temporarily unreadable.
+#[derive(Default)]
 pub(super) struct UnavailablePaths<'a>(HashSet<(usize, &'a str)>);
 
 impl<'a> UnavailablePaths<'a> {
@@ -27,6 +28,6 @@ impl<'a> UnavailablePaths<'a> {
         let path = folder.path();
         let ends = path.match_indices('/').map(|(at, _)| at);
         let mut ends = [0, path.len()].into_iter().chain(ends);
-        ends.any(|end| self.0.contains(&(source, &path[..end])))
+        !self.is_empty() && ends.any(|end| self.0.contains(&(source, &path[..end])))
     }
 }

@@ -95,11 +95,11 @@ impl Versions {
         }
         let needed = manifest.engines().iter();
         let mismatches = needed.filter_map(|needed| {
-            let version = self.0.get(&*canonical(needed.program()))?;
-            let range = VersionRange::parse(needed.range())?;
+            let version = self.0.get(&*canonical(&needed.program))?;
+            let range = VersionRange::parse(&needed.range)?;
             (!range.contains(*version)).then(|| VersionMismatch {
-                program: needed.program().into(),
-                needed: needed.range().into(),
+                program: needed.program.clone(),
+                needed: needed.range.clone(),
                 found: version.to_string().into(),
             })
         });

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use crate::choose::message::{Edge, Message, is_word_char};
+use crate::choose::message::Message;
 use crate::text::fold_case;
 
 /// Literals and the skills that use them.
@@ -173,7 +173,7 @@ impl Literals {
             let found = LiteralMatch {
                 start: range.start,
                 end: range.end,
-                is_whole_word: is_whole_word(message, range),
+                is_whole_word: message.is_whole_word(range),
             };
             let classes = is_done[first..].iter_mut().take(OWNER_CLASSES);
             for (class, is_done) in classes.enumerate() {
@@ -257,17 +257,6 @@ pub(super) struct LiteralMatch {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) is_whole_word: bool,
-}
-
-/// Returns whether a range has a word boundary on each side where it starts or ends with a word character.
-fn is_whole_word(message: &Message<'_>, range: Range<usize>) -> bool {
-    let text = &message.folded[range.clone()];
-    let (before, after) = message.word_edges(range);
-    let starts_word = text.chars().next().is_some_and(is_word_char);
-    let ends_word = text.chars().next_back().is_some_and(is_word_char);
-    let continues =
-        (starts_word && before == Edge::InsideWord) || (ends_word && after == Edge::InsideWord);
-    !continues
 }
 
 #[cfg(test)]

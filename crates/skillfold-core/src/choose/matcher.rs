@@ -226,14 +226,7 @@ impl Matcher {
     }
 }
 
-impl std::fmt::Debug for Matcher {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Matcher")
-            .field("layers", &self.layers.all().map(Layer::len))
-            .finish_non_exhaustive()
-    }
-}
+debug!(Matcher, "Matcher", |it| "layers": it.layers.all().map(Layer::len));
 
 fn is_visible(entry: &Entry<'_>) -> bool {
     entry.is_visible()

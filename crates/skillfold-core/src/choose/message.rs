@@ -27,11 +27,13 @@ impl<'a> Message<'a> {
         Self { excerpt, folded }
     }
 
-    /// Returns what is on either side of a range of the folded text.
-    pub(super) fn word_edges(&self, range: Range<usize>) -> (Edge, Edge) {
-        let is_word_before = last_char(&self.folded[..range.start]).is_some_and(is_word_char);
-        let is_word_after = first_char(&self.folded[range.end..]).is_some_and(is_word_char);
-        (Edge::new(is_word_before), Edge::new(is_word_after))
+    /// Returns whether no word goes on at either end of a range of the folded text.
+    pub(super) fn is_whole_word(&self, range: Range<usize>) -> bool {
+        let is_first = |text: &str| text.chars().next().is_some_and(is_word_char);
+        let is_last = |text: &str| text.chars().next_back().is_some_and(is_word_char);
+        let text = &self.folded[range.clone()];
+        !(is_first(text) && is_last(&self.folded[..range.start])
+            || is_last(text) && is_first(&self.folded[range.end..]))
     }
 
     /// Converts a range of the folded text to a range of the original message.
@@ -62,25 +64,6 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What is next to a range of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
-    /// A word character.
-    InsideWord,
-    /// Anything else, so that a word may end here.
-    Boundary,
-}
-
-impl Edge {
-    fn new(is_inside_word: bool) -> Self {
-        if is_inside_word {
-            Self::InsideWord
-        } else {
-            Self::Boundary
-        }
-    }
-}
-
 /// Returns whether a character is a word character. Those of scripts that are written without spaces, or that attach
 /// endings to words of other scripts, are not.
 pub(super) fn is_word_char(c: char) -> bool {
@@ -99,17 +82,9 @@ pub(super) fn is_word_char(c: char) -> bool {
     (c.is_alphanumeric() && !is_spaceless) || is_accent || c == '_'
 }
 
-fn first_char(text: &str) -> Option<char> {
-    text.chars().next()
-}
-
-fn last_char(text: &str) -> Option<char> {
-    text.chars().next_back()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Edge, Message};
+    use super::Message;
 
     #[test]
     fn range_refers_to_the_original_message() {
@@ -148,7 +123,7 @@ mod tests {
     #[test]
     fn word_edges_are_boundaries_unless_a_letter_follows() {
         let message = Message::new("use pdfs, c++ and ä", 100);
-        assert_eq!(message.word_edges(4..7), (Edge::Boundary, Edge::InsideWord));
-        assert_eq!(message.word_edges(10..13), (Edge::Boundary, Edge::Boundary));
+        assert!(!message.is_whole_word(4..7));
+        assert!(message.is_whole_word(10..13));
     }
 }

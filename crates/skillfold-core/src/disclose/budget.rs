@@ -69,26 +69,24 @@ impl Budget {
 
     /// Returns a share of a context window, in percent; nothing of an unknown one.
     pub const fn share(window: Window, percent: u64) -> Self {
-        match window {
-            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, percent)),
-            Window::Unknown => Self::tokens(0),
-        }
+        Self::share_or(window, percent, 0)
     }
 
     /// Returns the default budget of a listing: 2 % of the window, or 1,400 tokens if the window is unknown.
     pub const fn catalog(window: Window) -> Self {
-        match window {
-            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, CATALOG_PERCENT)),
-            Window::Unknown => Self::tokens(CATALOG_TOKENS),
-        }
+        Self::share_or(window, CATALOG_PERCENT, CATALOG_TOKENS)
     }
 
     /// Returns the default budget of matched instructions: 10 % of the window, or 24,000 tokens if the window is
     /// unknown.
     pub const fn bodies(window: Window) -> Self {
+        Self::share_or(window, BODIES_PERCENT, BODIES_TOKENS)
+    }
+
+    const fn share_or(window: Window, percent: u64, unknown: u64) -> Self {
         match window {
-            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, BODIES_PERCENT)),
-            Window::Unknown => Self::tokens(BODIES_TOKENS),
+            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, percent)),
+            Window::Unknown => Self::tokens(unknown),
         }
     }
 

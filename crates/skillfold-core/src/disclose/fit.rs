@@ -28,13 +28,13 @@ pub(crate) trait Layout {
     fn header(&self) -> &str;
 
     /// Writes one line.
-    fn line(&self, id: &str, description: &str, into: &mut String);
+    fn line(&self, id: &str, description: &str) -> String;
 
     /// Writes how many skills are not listed, and how to find them.
-    fn more(&self, count: usize, into: &mut String);
+    fn more(&self, count: usize) -> String;
 
     /// Writes how many skills there are, and how to find them, in place of the whole listing.
-    fn count(&self, count: usize, into: &mut String);
+    fn count(&self, count: usize) -> String;
 
     /// Returns the text below the lines; may be empty.
     fn footer(&self) -> &str;
@@ -109,11 +109,10 @@ pub(crate) fn fit<'a>(
     budget: &Budget,
     counter: &dyn TokenCounter,
 ) -> FittedListing<'a> {
-    let mut meter = ListingMeter {
+    let meter = ListingMeter {
         layout,
         budget,
         counter,
-        buffer: String::new(),
     };
     let mut fitted = meter.fit(lines, unlisted);
     fitted.unlisted = unlisted;
@@ -127,10 +126,7 @@ impl FittedListing<'_> {
         let missing = self.left_out.len() + self.unlisted;
         match self.detail {
             ListingDetail::Nothing => return text,
-            ListingDetail::Count => {
-                layout.count(missing, &mut text);
-                return text;
-            }
+            ListingDetail::Count => return layout.count(missing),
             _ => {}
         }
         if self.lines.is_empty() {
@@ -138,10 +134,10 @@ impl FittedListing<'_> {
         }
         text.push_str(layout.header());
         for line in &self.lines {
-            layout.line(line.id, &line.description, &mut text);
+            text.push_str(&layout.line(line.id, &line.description));
         }
         if missing > 0 {
-            layout.more(missing, &mut text);
+            text.push_str(&layout.more(missing));
         }
         text.push_str(layout.footer());
         text
@@ -197,11 +193,10 @@ struct ListingMeter<'s> {
     layout: &'s dyn Layout,
     budget: &'s Budget,
     counter: &'s dyn TokenCounter,
-    buffer: String,
 }
 
 impl ListingMeter<'_> {
-    fn fit<'a>(&mut self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
+    fn fit<'a>(&self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
         let all = lines.len();
         let whole = |at: usize| Cow::Borrowed(lines[at].description);
         if lines.is_empty() {
@@ -248,10 +243,8 @@ impl ListingMeter<'_> {
     }
 
     /// Returns a listing that only says how many skills there are, or nothing.
-    fn fit_count<'a>(&mut self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
-        self.buffer.clear();
-        self.layout.count(lines.len() + unlisted, &mut self.buffer);
-        let used = self.measure(&self.buffer);
+    fn fit_count<'a>(&self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
+        let used = self.measure(&self.layout.count(lines.len() + unlisted));
         let none = |_| Cow::Borrowed("");
         if used <= self.budget.limit {
             part(lines, 0, ListingDetail::Count, used, none)
@@ -261,7 +254,7 @@ impl ListingMeter<'_> {
     }
 
     /// Returns how many of the first lines would fit with their names alone.
-    fn count_names(&mut self, lines: &[ListingLine<'_>]) -> usize {
+    fn count_names(&self, lines: &[ListingLine<'_>]) -> usize {
         let mut used = self.measure_frame();
         let fits = |line: &&ListingLine<'_>| {
             used = used.saturating_add(self.measure_line(line.id, ""));
@@ -272,7 +265,7 @@ impl ListingMeter<'_> {
 
     /// Returns what all lines take with the heading, the footing and `more`; `None` as soon as the budget is exceeded.
     fn measure_all<'t>(
-        &mut self,
+        &self,
         lines: &[ListingLine<'_>],
         more: u64,
         description: impl Fn(usize) -> Cow<'t, str>,
@@ -292,7 +285,7 @@ impl ListingMeter<'_> {
     /// The search interval depends on the descriptions alone, so a larger budget takes the same steps until it finds
     /// more.
     fn longest_clip<'t, D: Fn(usize) -> Cow<'t, str>>(
-        &mut self,
+        &self,
         lines: &[ListingLine<'_>],
         more: u64,
         descriptions: &[&str],
@@ -319,16 +312,12 @@ impl ListingMeter<'_> {
         heading.saturating_add(self.measure(self.layout.footer()))
     }
 
-    fn measure_line(&mut self, id: &str, description: &str) -> u64 {
-        self.buffer.clear();
-        self.layout.line(id, description, &mut self.buffer);
-        self.measure(&self.buffer)
+    fn measure_line(&self, id: &str, description: &str) -> u64 {
+        self.measure(&self.layout.line(id, description))
     }
 
-    fn measure_more(&mut self, left_out: usize) -> u64 {
-        self.buffer.clear();
-        self.layout.more(left_out, &mut self.buffer);
-        self.measure(&self.buffer)
+    fn measure_more(&self, left_out: usize) -> u64 {
+        self.measure(&self.layout.more(left_out))
     }
 
     fn measure(&self, text: &str) -> u64 {

@@ -236,16 +236,16 @@ impl Layout for StyleLayout<'_> {
         &self.heading
     }
 
-    fn line(&self, id: &str, description: &str, into: &mut String) {
-        into.push_str(&self.style.skill_line(id, description));
+    fn line(&self, id: &str, description: &str) -> String {
+        self.style.skill_line(id, description)
     }
 
-    fn more(&self, count: usize, into: &mut String) {
-        into.push_str(&self.style.more_line(count, self.tools));
+    fn more(&self, count: usize) -> String {
+        self.style.more_line(count, self.tools)
     }
 
-    fn count(&self, count: usize, into: &mut String) {
-        into.push_str(&self.style.count_text(count, self.tools));
+    fn count(&self, count: usize) -> String {
+        self.style.count_text(count, self.tools)
     }
 
     fn footer(&self) -> &str {

@@ -73,11 +73,10 @@ impl fmt::Display for Digest {
 #[non_exhaustive]
 pub struct InvalidDigest;
 
-impl fmt::Display for InvalidDigest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("A digest is `sha256:` and 64 lowercase hexadecimal digits")
-    }
-}
+display!(
+    InvalidDigest,
+    |_it| "A digest is `sha256:` and 64 lowercase hexadecimal digits"
+);
 
 impl std::error::Error for InvalidDigest {}
 

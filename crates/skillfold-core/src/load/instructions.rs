@@ -1,7 +1,6 @@
 //! The instructions of a skill, read from its file.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
@@ -160,15 +159,7 @@ impl Instructions {
     }
 }
 
-impl fmt::Debug for Instructions {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Instructions")
-            .field("id", &self.id)
-            .field("bytes", &self.body().len())
-            .finish_non_exhaustive()
-    }
-}
+debug!(Instructions, "Instructions", |it| "id": it.id, "bytes": it.body().len());
 
 /// Returns the skill that the file contains now: the discovered one, unless the file changed since.
 fn current_skill(

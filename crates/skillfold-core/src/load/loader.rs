@@ -1,6 +1,5 @@
 //! The loader: reads the instructions of skills and caches them.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -234,15 +233,7 @@ impl Loader {
     }
 }
 
-impl fmt::Debug for Loader {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Loader")
-            .field("options", &self.options)
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
-    }
-}
+debug!(Loader, "Loader", |it| "options": it.options, "stats": it.stats());
 
 /// Returns how long instructions that were just read stay valid; `now` is the time before the read.
 fn validity(state: FileState, catalog: &Catalog, now: SystemTime) -> Validity {

@@ -1,9 +1,7 @@
 //! Finds all skills of some sources. Reads the head of each `SKILL.md`, never the body.
 
-use std::hash::RandomState;
+use std::collections::HashMap;
 use std::sync::Arc;
-
-use hashbrown::HashTable;
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Report, quoted};
@@ -115,7 +113,9 @@ pub(crate) fn discover_with(
     cache: &mut dyn ScanCache,
 ) -> Discovery {
     let mut discoverer = Discoverer::new(options, cache);
-    discoverer.reserve();
+    let expected = discoverer.cache.len();
+    discoverer.found.skills.reserve(expected);
+    discoverer.by_identity.reserve(expected);
     for (index, source) in sources.iter().enumerate() {
         discoverer.search_source(index, *source);
         discoverer.finish_source(index);
@@ -179,7 +179,7 @@ pub(crate) trait ScanCache {
 }
 
 /// A skill or a refused folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FoundFolder {
     Skill(Arc<Skill>),
     Refused(Arc<RefusedFolder>),
@@ -197,6 +197,37 @@ impl FoundFolder {
         match self {
             Self::Skill(skill) => &skill.folder,
             Self::Refused(refused) => &refused.folder,
+        }
+    }
+
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        match self {
+            Self::Skill(skill) => Some(skill.revision),
+            Self::Refused(refused) => refused.revision,
+        }
+    }
+
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Skill(skill) => &skill.diagnostics,
+            Self::Refused(refused) => &refused.diagnostics,
+        }
+    }
+
+    /// Returns the folder with its source index updated; shares it if the index is the same.
+    pub(crate) fn with_source(self, source: usize) -> Self {
+        match self {
+            Self::Skill(skill) if skill.source != source => Self::Skill(Arc::new(Skill {
+                source,
+                ..Skill::clone(&skill)
+            })),
+            Self::Refused(refused) if refused.source != source => {
+                Self::Refused(Arc::new(RefusedFolder {
+                    source,
+                    ..RefusedFolder::clone(&refused)
+                }))
+            }
+            same => same,
         }
     }
 }
@@ -228,22 +259,10 @@ struct Discoverer<'a> {
     options: &'a ReadOptions,
     cache: &'a mut dyn ScanCache,
     found: Discovery,
-    /// The identity of each folder, and its index in `found`.
-    identities: Vec<(FolderIdentity, FoundIndex)>,
-    /// Indices into `identities` by hash. Storing only numbers keeps the table small enough for the CPU cache.
-    by_identity: HashTable<u32>,
-    hasher: RandomState,
+    /// The folders of each identity: `None` if the file vanished while it was read, or was temporarily unreadable.
+    by_identity: HashMap<FolderIdentity, Option<FoundFolder>>,
     /// Findings about the current source.
     findings: LimitedFindings<Finding>,
-}
-
-/// An index into a [`Discovery`].
-#[derive(Clone, Copy)]
-enum FoundIndex {
-    Skill(u32),
-    Refused(u32),
-    /// The file vanished while it was read, or was temporarily unreadable.
-    Unread,
 }
 
 impl<'a> Discoverer<'a> {
@@ -252,21 +271,9 @@ impl<'a> Discoverer<'a> {
             options,
             cache,
             found: Discovery::default(),
-            identities: Vec::new(),
-            by_identity: HashTable::new(),
-            hasher: RandomState::new(),
+            by_identity: HashMap::new(),
             findings: LimitedFindings::new(options.walk.limits.findings),
         }
-    }
-
-    /// Reserves capacity for as many folders as the cache has.
-    fn reserve(&mut self) {
-        let expected = self.cache.len();
-        self.found.skills.reserve(expected);
-        self.identities.reserve(expected);
-        let (identities, hasher) = (&self.identities, &self.hasher);
-        let hash = |at: &u32| identities[*at as usize].0.hash(hasher);
-        self.by_identity.reserve(expected, hash);
     }
 
     fn search_source(&mut self, index: usize, source: &dyn Source) {
@@ -367,31 +374,21 @@ impl<'a> Discoverer<'a> {
         let ListedFolder {
             folder, identity, ..
         } = listed;
-        let hash = identity
-            .as_ref()
-            .map(|identity| identity.hash(&self.hasher));
-        let known = hash.zip(identity.as_ref()).and_then(|(hash, identity)| {
-            let is_equal = |at: &u32| self.identities[*at as usize].0 == *identity;
-            self.by_identity.find(hash, is_equal)
-        });
-        if let Some(at) = known {
-            let first = match &self.identities[*at as usize].1 {
-                FoundIndex::Skill(at) => &self.found.skills[*at as usize].folder,
-                FoundIndex::Refused(at) => &self.found.refused[*at as usize].folder,
-                FoundIndex::Unread => &folder,
-            };
+        let known = identity.as_ref().and_then(|it| self.by_identity.get(it));
+        if let Some(first) = known {
+            let first = first.as_ref().map_or(&folder, FoundFolder::folder);
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
             return self.report(Finding::new(Code::SameFolder, folder.path(), &what));
         }
-        let found_index = match read(self, &folder) {
-            Ok(FolderContent::Known(found)) => self.push(found),
+        let found = match read(self, &folder) {
+            Ok(FolderContent::Known(found)) => Some(found),
             Ok(FolderContent::Read(parsed, state)) => {
-                self.push(to_found_folder(index, folder, parsed, state))
+                Some(to_found_folder(index, folder, parsed, state))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
                 self.report(Finding::new(Code::Vanished, folder.path(), what));
-                FoundIndex::Unread
+                None
             }
             Err(error) if error.is_transient() => {
                 let what = format!(
@@ -399,12 +396,12 @@ impl<'a> Discoverer<'a> {
                     describe_error(&error)
                 );
                 self.report(Finding::new(Code::Unavailable, folder.path(), &what));
-                FoundIndex::Unread
+                None
             }
             Err(error) => {
                 let message = format!("`SKILL.md` could not be read: {}", describe_error(&error));
                 let unreadable = Diagnostic::new(Code::SkillFileUnreadable, None, message);
-                self.push(FoundFolder::Refused(Arc::new(RefusedFolder {
+                Some(FoundFolder::Refused(Arc::new(RefusedFolder {
                     source: index,
                     folder,
                     revision: None,
@@ -412,25 +409,11 @@ impl<'a> Discoverer<'a> {
                 })))
             }
         };
-        if let Some((hash, identity)) = hash.zip(identity) {
-            self.identities.push((identity, found_index));
-            let (identities, hasher) = (&self.identities, &self.hasher);
-            let hash_of = |at: &u32| identities[*at as usize].0.hash(hasher);
-            self.by_identity
-                .insert_unique(hash, last_index(identities), hash_of);
+        if let Some(identity) = identity {
+            self.by_identity.insert(identity, found.clone());
         }
-    }
-
-    fn push(&mut self, found: FoundFolder) -> FoundIndex {
-        match found {
-            FoundFolder::Skill(skill) => {
-                self.found.skills.push(skill);
-                FoundIndex::Skill(last_index(&self.found.skills))
-            }
-            FoundFolder::Refused(refused) => {
-                self.found.refused.push(refused);
-                FoundIndex::Refused(last_index(&self.found.refused))
-            }
+        if let Some(found) = found {
+            self.found.push(found);
         }
     }
 
@@ -478,11 +461,6 @@ impl<'a> Discoverer<'a> {
             }
         }
     }
-}
-
-/// Returns the index of the last element. The limits on sources keep it far below `u32::MAX`.
-fn last_index<T>(list: &[T]) -> u32 {
-    u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
 }
 
 /// Builds a skill from a parsed file, or a refused folder if it is not a skill.

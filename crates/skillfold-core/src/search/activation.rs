@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 use crate::search::bm25f::to_f32;
 use crate::search::common_words::rarity;
 use crate::search::document::SearchDocument;
-use crate::search::fields::SearchField;
+use crate::search::fields::{METADATA_FIELDS, SearchField};
 use crate::search::query::WeightedQuery;
+use crate::search::rank::find_weight;
 
 pub(super) const ACTIVATION_COUNT: usize = 21;
 
@@ -42,14 +43,8 @@ pub(super) const ACTIVATION_NAMES: [&str; ACTIVATION_COUNT] = [
 /// The weights: a name and a value per line.
 const WEIGHTS_TSV: &str = include_str!("activation.tsv");
 
-static WEIGHTS: LazyLock<[f32; ACTIVATION_COUNT]> = LazyLock::new(|| {
-    ACTIVATION_NAMES.map(|name| {
-        let line = WEIGHTS_TSV
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
-        line.and_then(|value| value.parse().ok()).unwrap_or(0.0)
-    })
-});
+static WEIGHTS: LazyLock<[f32; ACTIVATION_COUNT]> =
+    LazyLock::new(|| ACTIVATION_NAMES.map(|name| find_weight(WEIGHTS_TSV, name)));
 
 /// What the ranker knows of a document.
 pub(super) struct RankedDocument<'d> {
@@ -68,12 +63,6 @@ pub(super) fn activation_features(
     query: &WeightedQuery,
     ranked: &RankedDocument<'_>,
 ) -> [f32; ACTIVATION_COUNT] {
-    let metadata = [
-        SearchField::Name,
-        SearchField::Description,
-        SearchField::Tags,
-        SearchField::Excluded,
-    ];
     let mut described = Vec::new();
     let (mut named, mut any, mut total) = (0.0, 0.0, 0.0);
     for term in &query.terms {
@@ -86,7 +75,10 @@ pub(super) fn activation_features(
         if counts.get(SearchField::Name) > 0 {
             named += rarity;
         }
-        if metadata.into_iter().any(|field| counts.get(field) > 0) {
+        if METADATA_FIELDS
+            .into_iter()
+            .any(|field| counts.get(field) > 0)
+        {
             described.push(rarity);
         }
     }

@@ -3,7 +3,9 @@
 use crate::read::manifest::Manifest;
 use crate::read::trigger::{Trigger, triggers};
 use crate::search::embedding::QuantizedVector;
-use crate::search::fields::{FIELD_COUNT, SearchField, split_body, split_description};
+use crate::search::fields::{
+    FIELD_COUNT, METADATA_FIELDS, SearchField, split_body, split_description,
+};
 use crate::search::tokenizer::{Term, Tokenizer};
 use crate::text::truncate_bytes;
 
@@ -258,16 +260,9 @@ impl DocumentBuilder {
         }
         let lengths =
             |field: usize| u16::try_from(self.field_terms[field].len()).unwrap_or(u16::MAX);
-        let mut sequence = self.term_sequence(&terms, &[SearchField::Name]);
+        let mut sequence = self.term_sequence(&terms, &METADATA_FIELDS[..1]);
         let name = sequence.len();
-        sequence.extend(self.term_sequence(
-            &terms,
-            &[
-                SearchField::Description,
-                SearchField::Tags,
-                SearchField::Excluded,
-            ],
-        ));
+        sequence.extend(self.term_sequence(&terms, &METADATA_FIELDS[1..]));
         let metadata = sequence.len();
         let instructions = [
             SearchField::Opening,
@@ -304,13 +299,7 @@ impl DocumentBuilder {
     }
 }
 
-impl std::fmt::Debug for DocumentBuilder {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("DocumentBuilder")
-            .finish_non_exhaustive()
-    }
-}
+debug!(DocumentBuilder, "DocumentBuilder", |_it| );
 
 impl Default for DocumentBuilder {
     fn default() -> Self {

@@ -2,7 +2,7 @@
 
 use crate::search::bm25f::{FieldNorms, to_f32};
 use crate::search::document::{FIELD_BREAK, FieldCounts, SearchDocument};
-use crate::search::fields::{FIELD_COUNT, SearchField};
+use crate::search::fields::{FIELD_COUNT, METADATA_FIELDS, SearchField};
 use crate::search::query::WeightedQuery;
 
 pub(super) const FEATURE_COUNT: usize = 26 + 2 * FIELD_COUNT;
@@ -198,13 +198,7 @@ impl<'a> QueryTotals<'a> {
                 named.add(term.idf);
             }
             in_description += f32::from(u8::from(has(SearchField::Description)));
-            let metadata = [
-                SearchField::Name,
-                SearchField::Description,
-                SearchField::Tags,
-                SearchField::Excluded,
-            ];
-            if metadata.into_iter().any(has) {
+            if METADATA_FIELDS.into_iter().any(has) {
                 described.add(term.idf);
                 top_three += if term.idf >= self.third_idf {
                     term.idf

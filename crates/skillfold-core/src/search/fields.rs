@@ -30,6 +30,14 @@ words! {
 
 pub(super) const FIELD_COUNT: usize = SearchField::ALL.len();
 
+/// The fields from the frontmatter.
+pub(super) const METADATA_FIELDS: [SearchField; 4] = [
+    SearchField::Name,
+    SearchField::Description,
+    SearchField::Tags,
+    SearchField::Excluded,
+];
+
 /// Compiles one of the patterns below.
 fn compile(text: &str) -> Regex {
     Regex::new(text).expect("patterns of the engine are tested")

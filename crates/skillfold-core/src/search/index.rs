@@ -306,15 +306,7 @@ impl SearchIndex {
     }
 }
 
-impl std::fmt::Debug for SearchIndex {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("SearchIndex")
-            .field("skills", &self.catalog().len())
-            .field("coverage", &self.options.coverage)
-            .finish_non_exhaustive()
-    }
-}
+debug!(SearchIndex, "SearchIndex", |it| "skills": it.catalog().len(), "coverage": it.options.coverage);
 
 /// Returns the skills of a layer with their documents.
 fn layer_documents(

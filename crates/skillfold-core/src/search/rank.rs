@@ -54,12 +54,7 @@ const CONFIDENCE_NAMES: [&str; CONFIDENCE_COUNT] = [
 impl Ranker {
     /// Parses weights. A missing weight is 0.
     fn parse(text: &str) -> Self {
-        let weight = |name: &str| {
-            let line = text
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
-            line.and_then(|value| value.parse().ok()).unwrap_or(0.0)
-        };
+        let weight = |name: &str| find_weight(text, name);
         let mut relevance = [0.0; FEATURE_COUNT];
         (relevance.iter_mut().zip(feature_names())).for_each(|(slot, name)| *slot = weight(&name));
         Self {
@@ -268,6 +263,13 @@ static SHARED_FEATURES: LazyLock<[usize; 5]> = LazyLock::new(|| {
         index.unwrap_or(FEATURE_COUNT - 1)
     })
 });
+
+/// Returns the weight of a name in lines of names and weights, or 0.
+pub(super) fn find_weight(lines: &str, name: &str) -> f32 {
+    let mut lines = lines.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+    value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
+}
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

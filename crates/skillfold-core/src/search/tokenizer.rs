@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::text::{fold_char, truncate_bytes};
+use crate::text::{fnv_hash, fold_char, truncate_bytes};
 
 /// A hashed word stem. It is the same for all forms of a word and on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,15 +108,8 @@ fn fold_word(word: &str) -> Cow<'_, str> {
 
 /// 64-bit FNV-1a, XOR-folded to 32 bits. Indexes on disk contain it, so it must never change.
 fn hash_stem(stem: &str) -> u32 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in stem.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    let (bytes, mut folded) = (hash.to_le_bytes(), [0; 4]);
-    for (index, byte) in folded.iter_mut().enumerate() {
-        *byte = bytes[index] ^ bytes[index + 4];
-    }
-    u32::from_le_bytes(folded)
+    let hash = fnv_hash(stem.bytes()).to_le_bytes();
+    u32::from_le_bytes(std::array::from_fn(|index| hash[index] ^ hash[index + 4]))
 }
 
 /// Calls `emit` with each word of a text and its byte range: runs of letters and digits, the parts of an identifier

@@ -1,7 +1,5 @@
 //! The folder of a skill inside its source.
 
-use std::fmt;
-
 use crate::name::InvalidPath;
 
 /// The folder of a skill inside its source: a relative path with `/`, empty if the root itself is the skill.
@@ -84,12 +82,8 @@ impl Folder {
     }
 }
 
-impl fmt::Display for Folder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.path.is_empty() {
-            self.name()
-        } else {
-            &self.path
-        })
-    }
-}
+display!(Folder, |it| if it.path.is_empty() {
+    it.name()
+} else {
+    &it.path
+});

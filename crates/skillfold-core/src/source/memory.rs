@@ -9,6 +9,7 @@ use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::{ResourcePath, is_vcs_name};
+use crate::source::fs::join;
 use crate::source::{
     Cursor, FileBytes, FileState, Finding, Folder, FolderPage, ListedFolder, Resource,
     ResourceKind, Resources, Revision, SKILL_FILE, Source, WalkOptions,
@@ -65,14 +66,6 @@ impl MemorySource {
         let full = join(folder.path(), path);
         let file = self.files().get(&*full).cloned();
         file.ok_or_else(|| Error::not_found(full))
-    }
-}
-
-fn join(folder: &str, path: &str) -> String {
-    if folder.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{folder}/{path}")
     }
 }
 

@@ -9,7 +9,6 @@ mod fs;
 mod memory;
 
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -49,25 +48,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<WalkReport, Error> {
-        let (mut cursor, mut report, mut buffer) = (None, WalkReport::default(), Vec::new());
-        loop {
-            let page = self.list(options, cursor.as_ref())?;
-            report.findings.extend(page.findings);
-            for listed in page.folders {
-                buffer.clear();
-                let state = self.head(&listed.folder, bytes, &mut buffer);
-                found(ScannedFolder {
-                    listed,
-                    state,
-                    head: &buffer,
-                });
-            }
-            // A cursor that does not advance would loop forever.
-            if page.next.is_none() || page.next == cursor {
-                return Ok(report);
-            }
-            cursor = page.next;
-        }
+        let mut buffer = Vec::new();
+        self.survey(options, &mut |listed| {
+            buffer.clear();
+            let state = self.head(&listed.folder, bytes, &mut buffer);
+            found(ScannedFolder::new(listed, state, &buffer));
+        })
     }
 
     /// Lists all skill folders with the revision of each `SKILL.md`, in the order of [`scan`](Self::scan), without
@@ -266,13 +252,6 @@ impl ListedFolder {
             identity: None,
         }
     }
-
-    /// Sets the identity of the folder.
-    #[must_use]
-    pub fn with_identity(mut self, identity: FolderIdentity) -> Self {
-        self.identity = Some(identity);
-        self
-    }
 }
 
 /// One skill folder and the start of its `SKILL.md`.
@@ -314,19 +293,6 @@ impl FolderIdentity {
     /// Creates an identity from a name that is unique to the folder, such as a resolved path or a digest.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(IdentityRepr::Name(name.into()))
-    }
-
-    /// Returns a hash for tables. An inode gets a cheap hash, since nobody can choose it; a name may be chosen to
-    /// collide, so it gets the keyed one.
-    pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
-        match &self.0 {
-            #[cfg(unix)]
-            IdentityRepr::Inode(device, inode) => {
-                const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
-                (device.rotate_left(32) ^ inode).wrapping_mul(GOLDEN_RATIO)
-            }
-            IdentityRepr::Name(name) => hasher.hash_one(name),
-        }
     }
 }
 

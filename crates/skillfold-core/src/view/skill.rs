@@ -103,7 +103,7 @@ impl SkillView {
             engines: manifest
                 .engines()
                 .iter()
-                .map(|needed| (needed.program().to_owned(), needed.range().to_owned()))
+                .map(|needed| (needed.program.to_string(), needed.range.to_string()))
                 .collect(),
             model: text(manifest.model()),
             allowed_tools: to_strings(manifest.allowed_tools()),

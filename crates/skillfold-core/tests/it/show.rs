@@ -61,7 +61,7 @@ pub(crate) fn parsed(parsed: &Parsed) -> String {
             );
             let engines = manifest.engines().iter();
             let engines: Vec<_> = engines
-                .map(|needed| format!("{} {:?}", needed.program(), needed.range()))
+                .map(|needed| format!("{} {:?}", needed.program, needed.range))
                 .collect();
             line("engines", (!engines.is_empty()).then(|| engines.join(", ")));
             line("triggers", manifest.triggers().map(triggers));

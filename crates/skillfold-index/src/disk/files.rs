@@ -4,6 +4,11 @@
 //! nothing is synced, which keeps a small change cheap. The engine's lists of its own files are untrusted like all
 //! other content: a file they name is touched only if it is a plain name in the folder.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the folder belongs to the cache and has no skills"
+)]
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -111,10 +116,6 @@ impl IndexFiles {
 
     /// Returns the names and sizes of the files in a folder, sorted.
     pub(super) fn list(folder: &Path) -> io::Result<Vec<(String, u64)>> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the folder belongs to the cache and has no skills"
-        )]
         let entries = fs::read_dir(folder)?;
         let mut files = Vec::new();
         for entry in entries {
@@ -134,10 +135,6 @@ impl IndexFiles {
 
     /// Deletes all files of an index; other files in the folder stay.
     pub(super) fn clear(folder: &Path) -> io::Result<()> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the folder belongs to the cache and has no skills"
-        )]
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if is_index_file(&entry.file_name().to_string_lossy()) {

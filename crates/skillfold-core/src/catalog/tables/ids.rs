@@ -1,7 +1,8 @@
 //! Assigns each skill its unique id.
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Item, Tables, to_index};
+use crate::catalog::tables::{Item, Tables};
+use crate::read::frontmatter::saturating_u32;
 
 impl Tables {
     /// Assigns an id to each skill that its name does not resolve to.
@@ -73,7 +74,7 @@ impl Tables {
     /// Sorts the rows by id. Folders are usually named like their skill, so the order by location is sorted in long runs,
     /// which a stable sort only has to merge.
     pub(super) fn order_by_id(&mut self) {
-        let mut by_id: Vec<u32> = (0..to_index(self.rows.len())).collect();
+        let mut by_id: Vec<u32> = (0..saturating_u32(self.rows.len())).collect();
         by_id.sort_by(|a, b| self.row(*a).id().cmp(self.row(*b).id()));
         let mut positions = vec![0; by_id.len()];
         for (position, index) in (0..).zip(&by_id) {

@@ -18,7 +18,8 @@ use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
 use crate::catalog::skill_trust::{SkillTrust, TrustedSkills};
 use crate::catalog::versions::{Compatibility, MismatchPolicy, Versions};
-use crate::read::discover::{Discovery, RefusedFolder, Skill};
+use crate::read::discover::{Discovery, FoundFolder, RefusedFolder, Skill};
+use crate::read::frontmatter::saturating_u32;
 use crate::source::Folder;
 
 /// Skills and refused folders with their lookup tables.
@@ -215,6 +216,13 @@ impl Tables {
     }
 
     /// Returns the item in a folder of a root.
+    pub(crate) fn found(&self, item: Item) -> FoundFolder {
+        match item {
+            Item::Skill(index) => FoundFolder::Skill(Arc::clone(&self.row(index).skill)),
+            Item::Refused(index) => FoundFolder::Refused(Arc::clone(self.refused_at(index))),
+        }
+    }
+
     pub(crate) fn item_at(&self, root: usize, folder: &str) -> Option<Item> {
         let found = self.by_location.binary_search_by(|item| {
             let (item_root, item_folder) = self.location(*item);
@@ -235,7 +243,7 @@ impl Tables {
         let hash = |index: &u32| hashes[*index as usize];
         let mut names = HashTable::with_capacity(rows.len());
         let mut shared: HashMap<u32, Vec<u32>> = HashMap::new();
-        for index in 0..to_index(rows.len()) {
+        for index in 0..saturating_u32(rows.len()) {
             let is_same = |other: &u32| name(*other) == name(index);
             let entry = names.entry(hash(&index), is_same, hash);
             match entry {
@@ -266,7 +274,7 @@ impl Tables {
     fn index_aliases(&mut self, roots: &[Root], mut skills: Vec<u32>) {
         skills.sort_by_cached_key(|index| (self.rank(roots, *index), *index));
         let skills = skills.into_iter().map(Item::Skill);
-        let refused = (0..to_index(self.refused.len())).map(Item::Refused);
+        let refused = (0..saturating_u32(self.refused.len())).map(Item::Refused);
         let mut aliases: HashMap<Box<str>, Vec<Item>> = HashMap::new();
         for item in skills.chain(refused) {
             let alias: Box<str> = canonical(self.location(item).1.name()).into();
@@ -310,15 +318,10 @@ fn merge_by_location(skills: &[Arc<Skill>], refused: &[Arc<RefusedFolder>]) -> V
         let location = (refused.source, &refused.folder);
         let is_before = |skill: &Arc<Skill>| (skill.source, &skill.folder) < location;
         let before = done + skills[done..].partition_point(is_before);
-        items.extend((to_index(done)..to_index(before)).map(Item::Skill));
+        items.extend((saturating_u32(done)..saturating_u32(before)).map(Item::Skill));
         items.push(Item::Refused(index));
         done = before;
     }
-    items.extend((to_index(done)..to_index(skills.len())).map(Item::Skill));
+    items.extend((saturating_u32(done)..saturating_u32(skills.len())).map(Item::Skill));
     items
-}
-
-/// Converts an index; the limits of a scan keep it far below `u32::MAX`.
-fn to_index(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
 }

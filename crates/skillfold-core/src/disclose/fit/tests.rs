@@ -1,7 +1,5 @@
 //! What a model is told stays within its budget, and what is not told is named.
 
-use std::fmt::Write as _;
-
 use proptest::prelude::*;
 
 use super::{DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, fit};
@@ -16,22 +14,20 @@ impl Layout for Tagged {
         "<skills>\n"
     }
 
-    fn line(&self, id: &str, description: &str, into: &mut String) {
-        into.push_str("- ");
-        into.push_str(id);
-        if !description.is_empty() {
-            into.push_str(": ");
-            into.push_str(&description.replace('\n', " ").replace('<', "&lt;"));
+    fn line(&self, id: &str, description: &str) -> String {
+        if description.is_empty() {
+            return format!("- {id}\n");
         }
-        into.push('\n');
+        let description = description.replace('\n', " ").replace('<', "&lt;");
+        format!("- {id}: {description}\n")
     }
 
-    fn more(&self, count: usize, into: &mut String) {
-        let _ = writeln!(into, "{count} more: call search_skills");
+    fn more(&self, count: usize) -> String {
+        format!("{count} more: call search_skills\n")
     }
 
-    fn count(&self, count: usize, into: &mut String) {
-        let _ = writeln!(into, "There are {count} skills");
+    fn count(&self, count: usize) -> String {
+        format!("There are {count} skills\n")
     }
 
     fn footer(&self) -> &'static str {

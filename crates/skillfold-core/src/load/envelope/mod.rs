@@ -13,7 +13,6 @@ pub(super) mod sentences;
 mod plain;
 mod tagged;
 
-use std::fmt;
 use std::str::FromStr;
 
 pub use parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
@@ -112,12 +111,9 @@ impl FromStr for Envelope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidEnvelope(());
 
-impl fmt::Display for InvalidEnvelope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(
-            "Envelope is not one of `plain`, `read_skill`, `skill_context`, `skill_content`",
-        )
-    }
-}
+display!(
+    InvalidEnvelope,
+    |_it| "Envelope is not one of `plain`, `read_skill`, `skill_context`, `skill_content`"
+);
 
 impl std::error::Error for InvalidEnvelope {}

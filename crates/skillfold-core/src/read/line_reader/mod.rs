@@ -8,7 +8,6 @@
 mod scalar;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
@@ -38,7 +37,6 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> LineR
     let mut lines = BlockLines::new(text, first_line);
     let mut entries: Vec<MappingEntry<'a>> = Vec::with_capacity(8);
     let mut keys = 0;
-    let mut key_set = KeySet::default();
     while let Some(line) = lines.next() {
         if line.text.is_empty() {
             continue;
@@ -60,7 +58,7 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> LineR
         };
         lines = rest;
         keys += 1 + nested_keys;
-        if keys > limits.yaml_keys || !key_set.insert(field.key, &entries) {
+        if keys > limits.yaml_keys || !is_new_key(field.key, &entries) {
             return LineReading::Declined;
         }
         entries.push(MappingEntry {
@@ -325,29 +323,9 @@ fn read_block_scalar<'a>(header: &str, lines: &mut BlockLines<'a>) -> Option<Nod
     ))
 }
 
-/// The keys of a mapping, for finding duplicates. Only filled for large mappings: a linear search is faster in small
-/// ones.
-#[derive(Default)]
-struct KeySet<'a>(HashSet<&'a str>);
-
-impl<'a> KeySet<'a> {
-    /// Maximum keys that are searched linearly.
-    const MAX_LINEAR: usize = 32;
-
-    /// Adds a key to those of `entries`. Returns whether it is new.
-    fn insert(&mut self, key: &'a str, entries: &[MappingEntry<'a>]) -> bool {
-        if entries.len() < Self::MAX_LINEAR {
-            return entries.iter().all(|earlier| earlier.key != key);
-        }
-        if self.0.is_empty() {
-            let keys = entries.iter().filter_map(|entry| match entry.key {
-                Cow::Borrowed(key) => Some(key),
-                Cow::Owned(_) => None,
-            });
-            self.0.extend(keys);
-        }
-        self.0.insert(key)
-    }
+/// Returns whether no earlier field has the key. The limit on keys bounds the search.
+fn is_new_key(key: &str, entries: &[MappingEntry<'_>]) -> bool {
+    entries.iter().all(|earlier| earlier.key != key)
 }
 
 /// The lines under a key without a value on its own line.
@@ -356,7 +334,6 @@ enum Nested<'a> {
     Map {
         indent: usize,
         entries: Vec<MappingEntry<'a>>,
-        key_set: KeySet<'a>,
     },
     List {
         indent: usize,
@@ -378,7 +355,6 @@ impl<'a> Nested<'a> {
                 Self::Map {
                     indent,
                     entries: Vec::with_capacity(4),
-                    key_set: KeySet::default(),
                 }
             };
         }
@@ -387,13 +363,12 @@ impl<'a> Nested<'a> {
             Self::Map {
                 indent: expected,
                 entries,
-                key_set,
             } => {
                 let field = (indent > 0 && indent == *expected)
                     .then(|| FieldLine::parse(line, indent))??;
                 // A key without a value may have nested lines of its own.
                 let value = read_inline(field.rest?, field.after_key(2))?;
-                if !key_set.insert(field.key, entries) {
+                if !is_new_key(field.key, entries) {
                     return None;
                 }
                 entries.push(MappingEntry {

@@ -27,21 +27,12 @@ pub(super) struct OptionalFields {
 
 /// A program that a skill needs, and the versions of it that will do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EngineRequirement {
-    pub(super) program: Box<str>,
-    pub(super) range: Box<str>,
-}
-
-impl EngineRequirement {
-    /// Returns the program: `skillfold`, or the name of a host.
-    pub fn program(&self) -> &str {
-        &self.program
-    }
-
-    /// Returns the range of versions as written, such as `>=2.0`.
-    pub fn range(&self) -> &str {
-        &self.range
-    }
+    /// The program: `skillfold`, or the name of a host.
+    pub program: Box<str>,
+    /// The range of versions as written, such as `>=2.0`.
+    pub range: Box<str>,
 }
 
 /// The triggers of a skill.

@@ -16,7 +16,6 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -34,6 +33,7 @@ use real_path::resolve_links;
 use tree::{AccessRule, EntryKind, Tree, read_stable};
 
 pub use budget::UntrustedBudget;
+pub(super) use tree::join;
 
 #[cfg(not(unix))]
 use portable::PortableTree as NativeTree;
@@ -104,14 +104,7 @@ impl FsSource {
     }
 }
 
-impl fmt::Debug for FsSource {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("FsSource")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+debug!(FsSource, "FsSource", |it| "path": it.path);
 
 /// Converts an I/O error into a refusal, "not found" or a read error.
 fn classify_error(what: String, error: io::Error) -> Error {

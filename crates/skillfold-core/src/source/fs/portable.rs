@@ -1,5 +1,10 @@
 //! Access by path, for systems without folder handles in the standard library.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the source that everything else reads through"
+)]
+
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -191,10 +196,6 @@ fn read_file(
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the source that everything else reads through"
-)]
 fn read_range(
     path: &Path,
     range: &Range<u64>,
@@ -212,10 +213,6 @@ fn read_range(
     Ok((revision(&metadata), revision(&file.metadata()?)))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the source that everything else reads through"
-)]
 fn list_entries(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(path)?.take(limit) {
@@ -235,10 +232,6 @@ fn list_entries(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
     Ok(entries)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "used to tell folders apart, not to confine access"
-)]
 fn identity(folder: &Path) -> io::Result<FolderIdentity> {
     Ok(FolderIdentity::new(
         std::fs::canonicalize(folder)?.to_string_lossy(),

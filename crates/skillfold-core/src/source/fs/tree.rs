@@ -1,7 +1,6 @@
 //! The file system operations that walks and reads need.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::io;
 use std::ops::Range;
 
@@ -200,11 +199,7 @@ impl AccessRule {
     }
 }
 
-impl fmt::Display for AccessRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.message())
-    }
-}
+display!(AccessRule, |it| it.message());
 
 impl std::error::Error for AccessRule {}
 
@@ -250,7 +245,7 @@ pub(super) fn is_link_refusal(_: &io::Error) -> bool {
 }
 
 /// Joins a folder and a name; the path of the root is empty.
-pub(super) fn join(folder: &str, name: &str) -> String {
+pub(in crate::source) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() {
         return name.to_owned();
     }
