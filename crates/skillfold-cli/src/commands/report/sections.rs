@@ -113,12 +113,12 @@ fn figures(facts: &Facts<'_>) -> [Figure; 10] {
         (
             count(overlaps.competing),
             "competing pairs",
-            "a request for one may bring the other",
+            "a request for one may select the other",
         ),
         (
             count(overlaps.copy_groups),
             "groups of copies",
-            "skills that say the same about themselves",
+            "skills with the same description",
         ),
         (
             Grouped(facts.plain_list),
@@ -128,7 +128,7 @@ fn figures(facts: &Facts<'_>) -> [Figure; 10] {
         (
             Grouped(listing),
             "tokens in the listing",
-            "what a model is told instead, before any request",
+            "what a model gets instead, before any request",
         ),
         (
             Grouped(instructions),
@@ -141,7 +141,7 @@ fn figures(facts: &Facts<'_>) -> [Figure; 10] {
 fn requests(facts: &Facts<'_>) -> HtmlTable {
     const COLUMNS: &[Column] = &[
         ("Request", ""),
-        ("Skills that it brings", ""),
+        ("Skills it selects", ""),
         ("Tokens now", "number"),
         ("Plain list", "number"),
         ("Difference", "number"),
@@ -257,7 +257,7 @@ fn hidden_overlaps(facts: &Facts<'_>) -> Option<String> {
     let is_any = hidden + hidden_groups + overlaps.unasked > 0;
     is_any.then(|| {
         format!(
-            "Left out here: {} pairs and {} groups of copies, and {} pairs with fewer common words that were not looked at; \
+            "Left out here: {} pairs and {} groups of copies, and {} pairs with fewer common words that were not compared; \
              `skillfold overlap --limit 1000` lists more, `skillfold overlap ID` all of one skill.",
             Grouped(hidden as u64),
             Grouped(hidden_groups as u64),
