@@ -71,7 +71,7 @@ impl Source for ObservedSource {
 /// Returns skills whose search index is built, so that no answer says that it is not.
 pub(crate) fn indexed(skills: Skills) -> Skills {
     skills.prepare_search();
-    while !skills.is_searchable() {
+    while !skills.is_search_prepared() {
         thread::yield_now();
     }
     skills

@@ -11,7 +11,7 @@ use skillfold::core::{Entry, Error, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
     Environment, Host, Settings,
-    settings::NewSkills,
+    settings::{NewSkills, SettingFinding},
     trust::{
         Pins, TrustedFolder, TrustedFolders, TrustedSkillList, TrustedState, check_trustable,
         distrust_folder, trust_folder, trust_pinned, trust_skills,
@@ -21,7 +21,7 @@ use skillfold::{
 use crate::arguments::{Global, Trust};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
-use crate::terminal::ask::{Answer, ask};
+use crate::terminal::ask::{Answer, ask, confirm};
 use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
@@ -92,15 +92,20 @@ fn list(environment: &Environment, output: &mut Output) -> CommandResult {
             TrustedState::Trusted | TrustedState::Pinned
         ));
     }
-    for problem in &trusted.findings {
+    let folders = pluralize(number, "folder is", "folders are");
+    say_list(&folders, trusted.file.as_deref(), &trusted.findings, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is wrong with a list, how much it trusts and where it is.
+fn say_list(what: &str, file: Option<&Path>, findings: &[SettingFinding], output: &mut Output) {
+    for problem in findings {
         host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
-    let folders = pluralize(number, "folder is", "folders are");
-    match trusted.file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{folders} trusted by {}", display_path(&file))),
-        None => output.say(format!("{folders} trusted")),
+    match file.filter(|file| file.exists()) {
+        Some(file) => output.say(format!("{what} trusted by {}", display_path(file))),
+        None => output.say(format!("{what} trusted")),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn remove(environment: &Environment, folder: &Path, output: &mut Output) -> CommandResult {
@@ -170,18 +175,8 @@ fn add(
         show(folder, start, pins.as_ref(), output)?;
     }
     if !options.yes {
-        match ask("Trust this folder?", output) {
-            Answer::Yes => {}
-            Answer::No => {
-                let rule = "Cancelled; nothing was changed";
-                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
-            }
-            Answer::NoTerminal => {
-                let rule =
-                    "There is no terminal to ask on; review what is shown, then pass `--yes`";
-                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
-            }
-        }
+        let what = folder.to_string_lossy();
+        confirm("Trust this folder?", &what, Refusal::Trust, output)?;
     }
     let trusted = trust_shown(environment, folder, skills, pins.as_ref(), output)?;
     if output.is_json() {
