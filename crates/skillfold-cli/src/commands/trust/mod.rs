@@ -11,7 +11,7 @@ use skillfold::core::{Entry, Error, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
     Environment, Host, Settings,
-    settings::{NewSkills, SettingFinding},
+    settings::NewSkills,
     trust::{
         Pins, TrustedFolder, TrustedFolders, TrustedSkillList, TrustedState, check_trustable,
         distrust_folder, trust_folder, trust_pinned, trust_skills,
@@ -93,19 +93,8 @@ fn list(environment: &Environment, output: &mut Output) -> CommandResult {
         ));
     }
     let folders = pluralize(number, "folder is", "folders are");
-    say_list(&folders, trusted.file.as_deref(), &trusted.findings, output);
+    host::say_list(&folders, trusted.file.as_deref(), &trusted.findings, output);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Says what is wrong with a list, how much it trusts and where it is.
-fn say_list(what: &str, file: Option<&Path>, findings: &[SettingFinding], output: &mut Output) {
-    for problem in findings {
-        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
-    }
-    match file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{what} trusted by {}", display_path(file))),
-        None => output.say(format!("{what} trusted")),
-    }
 }
 
 fn remove(environment: &Environment, folder: &Path, output: &mut Output) -> CommandResult {

@@ -15,7 +15,6 @@ use skillfold::{
 };
 
 use crate::arguments::{Global, Trust};
-use crate::commands::trust::say_list;
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::confirm;
@@ -164,7 +163,7 @@ pub(super) fn list(environment: &Environment, output: &mut Output) -> CommandRes
         }
     }
     let skills = pluralize(trusted.folders.len(), "skill is", "skills are");
-    say_list(&skills, trusted.file.as_deref(), &trusted.findings, output);
+    host::say_list(&skills, trusted.file.as_deref(), &trusted.findings, output);
     Ok(ExitCode::SUCCESS)
 }
 
