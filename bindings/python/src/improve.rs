@@ -52,11 +52,16 @@ struct Decision {
 
 impl Decision {
     fn approval(&self) -> Approval {
-        let approval = Approval::by_host(&self.by);
-        match &self.passphrase {
-            Some(passphrase) => approval.with_passphrase(passphrase),
-            None => approval,
-        }
+        approval(&self.by, self.passphrase.as_deref())
+    }
+}
+
+/// Returns a host's approval.
+pub(crate) fn approval(by: &str, passphrase: Option<&str>) -> Approval {
+    let approval = Approval::by_host(by);
+    match passphrase {
+        Some(passphrase) => approval.with_passphrase(passphrase),
+        None => approval,
     }
 }
 

@@ -11,7 +11,6 @@ use skillfold::core::name::ResourcePath;
 use skillfold::core::source::Folder;
 use skillfold::core::{Error, FsSource, Refusal};
 use skillfold::run::{Cancel as RunCancel, Run, RunLimits, RunOptions, SkillCopy};
-use skillfold::store::Approval;
 use skillfold::view::{Document, RunView, ScriptList};
 use skillfold::{
     Environment, Settings, Skills,
@@ -20,6 +19,7 @@ use skillfold::{
 };
 
 use crate::error::{json, raise, raise_run};
+use crate::improve::approval;
 
 /// Runs scripts and tools. `skillfold._run` wraps it.
 #[pyclass(frozen, module = "skillfold._skillfold")]
@@ -220,11 +220,7 @@ impl Runner {
                 let why = "The skill has changed since it was looked at";
                 return Err(Error::invalid(id, why).into());
             }
-            let approval = Approval::by_host(by);
-            let approval = match passphrase {
-                Some(passphrase) => approval.with_passphrase(passphrase),
-                None => approval,
-            };
+            let approval = approval(by, passphrase);
             if prepare {
                 self.skills.allow_with_packages(&skill, &approval, |_| {})?;
             } else {

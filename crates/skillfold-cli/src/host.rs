@@ -1,17 +1,19 @@
 //! Finds the skills that a command works on.
 
+use std::path::Path;
+
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope};
 use skillfold::{
     Environment, Host, Skills,
     discovery::{RootStatus, SearchedRoot},
-    settings::Origin,
+    settings::{Origin, SettingFinding},
 };
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::terminal::output::{DIM, Output, format_finding, paint, pluralize};
+use crate::terminal::output::{DIM, Output, display_path, format_finding, paint, pluralize};
 
 /// Returns the environment of the working folder.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
@@ -110,6 +112,22 @@ fn say_unavailable(catalog: &Catalog, output: &mut Output) {
 pub(crate) fn say_with_origin(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output) {
     output.say(format!("{} ({origin})", format_finding(diagnostic)));
     output.say(format!("{}: {}", paint(DIM, "hint"), diagnostic.hint()));
+}
+
+/// Says what is wrong with a list, how much it trusts and where it is.
+pub(crate) fn say_list(
+    what: &str,
+    file: Option<&Path>,
+    findings: &[SettingFinding],
+    output: &mut Output,
+) {
+    for problem in findings {
+        say_with_origin(&problem.diagnostic, &problem.origin, output);
+    }
+    match file.filter(|file| file.exists()) {
+        Some(file) => output.say(format!("{what} trusted by {}", display_path(file))),
+        None => output.say(format!("{what} trusted")),
+    }
 }
 
 /// Prints why the project's skills are trusted, if it has any that are.

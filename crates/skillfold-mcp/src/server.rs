@@ -106,20 +106,23 @@ impl Server {
         self.for_client(client).await
     }
 
-    /// Runs `job`, which reads a full file, while holding the request's permit.
-    async fn read_whole_file<T: Send + 'static>(
+    /// Answers a request by reading files, holds its permit meanwhile if it reads a whole file, and counts it.
+    async fn read<T: Send + 'static>(
         &self,
+        method: Method,
         context: &RequestContext<RoleServer>,
-        job: impl FnOnce(&ServerState) -> T + Send + 'static,
+        job: impl FnOnce(&ServerState, Option<&Implementation>) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
+        let client = context.client_info();
         let permit = ReadPermit::from_extensions(&context.extensions);
         let job = move |shared: &ServerState| {
-            let result = job(shared);
+            let result = job(shared, client.as_ref());
             // Released only now: the client may be gone, but the result is still being built.
             drop(permit);
             result
         };
-        self.shared.read_blocking(job).await
+        let answer = async { self.shared.read_blocking(job).await? };
+        self.measure(method, answer).await
     }
 }
 
@@ -244,16 +247,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        self.measure(Method::GetPrompt, async {
-            let client = context.client_info();
-            let result = self
-                .read_whole_file(&context, move |shared| {
-                    prompts::get(shared, client.as_ref(), &name, &arguments)
-                })
-                .await??;
-            Ok(result.into())
-        })
-        .await
+        let get = move |shared: &ServerState, client: Option<&Implementation>| {
+            prompts::get(shared, client, &name, &arguments)
+        };
+        Ok(self.read(Method::GetPrompt, &context, get).await?.into())
     }
 
     async fn list_resources(
@@ -261,15 +258,11 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.measure(Method::ListResources, async {
-            let (client, cursor) = (context.client_info(), cursor(request)?);
-            self.shared
-                .read_blocking(move |shared| {
-                    resources::list(shared, client.as_ref(), cursor.as_deref())
-                })
-                .await
-        })
-        .await
+        let list = move |shared: &ServerState, client: Option<&Implementation>| {
+            let cursor = cursor(request)?;
+            Ok(resources::list(shared, client, cursor.as_deref()))
+        };
+        self.read(Method::ListResources, &context, list).await
     }
 
     async fn list_resource_templates(
@@ -288,16 +281,11 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.measure(Method::ReadResource, async {
-            let client = context.client_info();
-            let result = self
-                .read_whole_file(&context, move |shared| {
-                    resources::read(shared, client.as_ref(), &request.uri)
-                })
-                .await??;
-            Ok(result.into())
-        })
-        .await
+        let read = move |shared: &ServerState, client: Option<&Implementation>| {
+            resources::read(shared, client, &request.uri)
+        };
+        let read = self.read(Method::ReadResource, &context, read);
+        Ok(read.await?.into())
     }
 
     async fn on_custom_request(
@@ -308,14 +296,10 @@ impl ServerHandler for Server {
         if request.method == TOO_LONG_METHOD {
             return Err(too_long_error());
         }
-        let (version, client) = (context.protocol_version(), context.client_info());
-        self.measure(Method::custom(&request.method), async {
-            self.shared
-                .read_blocking(move |shared| {
-                    sep2640::answer(shared, client.as_ref(), &request, version.as_ref())
-                })
-                .await?
-        })
-        .await
+        let (method, version) = (Method::custom(&request.method), context.protocol_version());
+        let answer = move |shared: &ServerState, client: Option<&Implementation>| {
+            sep2640::answer(shared, client, &request, version.as_ref())
+        };
+        self.read(method, &context, answer).await
     }
 }

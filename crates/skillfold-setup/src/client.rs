@@ -10,6 +10,32 @@ use skillfold::core::Error;
 use crate::entry::Entry;
 use skillfold::Environment;
 
+/// A program that can use skills over MCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SetupClient {
+    /// Claude Code.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Codex.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Goose.
+    Goose,
+    /// opencode.
+    OpenCode,
+    /// Gemini CLI.
+    Gemini,
+    /// Visual Studio Code.
+    VsCode,
+    /// Windsurf, now called Devin Desktop.
+    Windsurf,
+    /// Zed.
+    Zed,
+}
+
 /// Which configuration file of a client to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,14 +62,7 @@ const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
 macro_rules! clients {
-    ($($(#[$doc:meta])* $client:ident: $name:literal, $title:literal, $format:ident, $servers:literal;)*) => {
-        /// A program that can use skills over MCP.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum SetupClient {
-            $($(#[$doc])* $client,)*
-        }
-
+    ($($client:ident: $name:literal, $title:literal, $format:ident, $servers:literal;)*) => {
         impl SetupClient {
             /// All clients, in the order of their names.
             pub const ALL: [Self; 10] = [$(Self::$client,)*];
@@ -83,25 +102,15 @@ macro_rules! clients {
 
 // The name, the title, the format of the configuration and the key of the servers in it.
 clients! {
-    /// Claude Code.
     ClaudeCode: "claude-code", "Claude Code", Json, "mcpServers";
-    /// Claude Desktop.
     ClaudeDesktop: "claude-desktop", "Claude Desktop", Json, "mcpServers";
-    /// Codex.
     Codex: "codex", "Codex", Toml, "mcp_servers";
-    /// Cursor.
     Cursor: "cursor", "Cursor", Json, "mcpServers";
-    /// Gemini CLI.
     Gemini: "gemini", "Gemini CLI", Json, "mcpServers";
-    /// Goose.
     Goose: "goose", "Goose", Yaml, "extensions";
-    /// opencode.
     OpenCode: "opencode", "opencode", Json, "mcp";
-    /// Visual Studio Code.
     VsCode: "vscode", "VS Code", Json, "servers";
-    /// Windsurf, now called Devin Desktop.
     Windsurf: "windsurf", "Windsurf", Json, "mcpServers";
-    /// Zed.
     Zed: "zed", "Zed", Json, "context_servers";
 }
 

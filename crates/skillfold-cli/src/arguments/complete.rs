@@ -18,31 +18,35 @@ pub(super) fn skill_ids() -> ArgValueCandidates {
         let skills = host.discover_lenient().skills;
         let catalog = skills.catalog();
         let entries = catalog.entries();
-        let candidates = entries.map(|entry| {
-            let brief = entry.manifest().brief();
-            CompletionCandidate::new(entry.id()).help(Some(brief.to_string().into()))
-        });
-        candidates.collect()
+        let entries = entries.map(|entry| (entry.id(), entry.manifest().brief().into_owned()));
+        candidates(entries)
     })
 }
 
 /// Offers the codes of findings.
 pub(super) fn codes() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let codes = Code::ALL.iter();
-        let candidates = codes.map(|code| {
-            CompletionCandidate::new(code.number()).help(Some(code.description().into()))
-        });
-        candidates.collect()
+        candidates(
+            Code::ALL
+                .iter()
+                .map(|code| (code.number(), code.description().to_owned())),
+        )
     })
 }
 
 /// Offers the names of the settings.
 pub(super) fn settings() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let keys = KEYS.iter();
-        let candidates =
-            keys.map(|key| CompletionCandidate::new(key.name).help(Some(key.description.into())));
-        candidates.collect()
+        candidates(
+            KEYS.iter()
+                .map(|key| (key.name, key.description.to_owned())),
+        )
     })
+}
+
+/// Returns values with what a shell says about each.
+fn candidates<'v>(values: impl Iterator<Item = (&'v str, String)>) -> Vec<CompletionCandidate> {
+    values
+        .map(|(value, help)| CompletionCandidate::new(value).help(Some(help.into())))
+        .collect()
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::run::{Layer, LayerState, layers};
@@ -18,7 +17,9 @@ use crate::arguments::{Allow, Global};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::approval;
-use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
+use crate::terminal::output::{
+    BOLD, DIM, GOOD, Output, PLAIN, WARN, display_path, paint, pluralize,
+};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> CommandResult {
@@ -184,26 +185,14 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     let listed = skill.scripts();
     let mut table = Table::indented(2);
     for script in &listed.scripts {
-        let program = script.interpreters.first();
-        table.row([
-            (Style::new(), visible(script.path.as_str()).into_owned()),
-            (
-                DIM,
-                program.map_or_else(String::new, |it| it.program.clone()),
-            ),
-        ]);
+        let program = script.interpreters.first().map_or("", |it| &it.program);
+        table.row([(PLAIN, script.path.as_str()), (DIM, program)]);
     }
     for unusable in &listed.unusable {
-        table.row([
-            (Style::new(), visible(&unusable.path).into_owned()),
-            (WARN, unusable.reason.to_owned()),
-        ]);
+        table.row([(PLAIN, &unusable.path), (WARN, unusable.reason)]);
     }
     for toolset in skill.toolsets() {
-        table.row([
-            (Style::new(), visible(toolset).into_owned()),
-            (DIM, "toolset".to_owned()),
-        ]);
+        table.row([(PLAIN, toolset), (DIM, "toolset")]);
     }
     match skill.dependencies() {
         Ok(wanted) => {
@@ -216,13 +205,11 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
                 } else {
                     "not installed"
                 };
-                table.row([
-                    (Style::new(), visible(wanted.file.as_str()).into_owned()),
-                    (DIM, format!("packages, {state}: {}", visible(&names))),
-                ]);
+                let packages = format!("packages, {state}: {names}");
+                table.row([(PLAIN, wanted.file.as_str()), (DIM, &packages)]);
             }
         }
-        Err(error) => table.row([(WARN, error.to_string()), (DIM, String::new())]),
+        Err(error) => table.row([(WARN, &error.to_string()), (DIM, "")]),
     }
     output.show_table(&table)?;
     let asked = skill.asked();

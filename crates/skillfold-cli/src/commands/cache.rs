@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::discovery::{CachePart, cache_parts, clean_cache};
 use skillfold::view::{CacheView, Document};
@@ -11,7 +10,7 @@ use skillfold::view::{CacheView, Document};
 use crate::arguments::{Cache, CacheAction, Global};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
-use crate::terminal::output::{BOLD, DIM, Output, display_path, pluralize};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, display_path, pluralize};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Cache, output: &mut Output) -> CommandResult {
@@ -42,10 +41,10 @@ fn print(folder: &Path, parts: &[CachePart], output: &mut Output) -> Result<(), 
     let mut table = Table::default();
     for part in parts {
         table.row([
-            (BOLD, part.name.to_owned()),
-            (Style::new(), pluralize(part.files, "file", "files")),
-            (Style::new(), size_text(part.bytes)),
-            (DIM, part.description.to_owned()),
+            (BOLD, part.name),
+            (PLAIN, &pluralize(part.files, "file", "files")),
+            (PLAIN, &size_text(part.bytes)),
+            (DIM, part.description),
         ]);
     }
     output.table(&table)?;

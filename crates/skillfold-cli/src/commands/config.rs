@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::Error;
 use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
@@ -21,7 +20,7 @@ use crate::commands::trust::skills::trust_present;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::editor;
-use crate::terminal::output::{BOLD, DIM, Output, display_path};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, display_path};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Config, output: &mut Output) -> CommandResult {
@@ -144,13 +143,12 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> CommandResult
     }
     let mut table = Table::default();
     for row in report.settings.explain() {
-        let (key, origin) = (row.key, row.origin);
-        let value = row.value.unwrap_or_else(|| "none".to_owned());
-        let value = (Style::new(), visible(&value).into_owned());
+        let (key, origin) = ((BOLD, &*row.key), row.origin.to_string());
+        let value = (PLAIN, row.value.as_deref().unwrap_or("none"));
         if options.explain {
-            table.row([(BOLD, key), value, (DIM, origin.to_string())]);
+            table.row([key, value, (DIM, &origin)]);
         } else {
-            table.row([(BOLD, key), value]);
+            table.row([key, value]);
         }
     }
     output.table(&table)?;

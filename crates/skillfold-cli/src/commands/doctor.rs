@@ -20,7 +20,7 @@ use crate::commands::show;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::output::{
-    BAD, BOLD, DIM, GOOD, Output, WARN, format_finding, paint, pluralize, print_findings,
+    BAD, BOLD, DIM, GOOD, Output, PLAIN, WARN, format_finding, paint, pluralize, print_findings,
     severity_style,
 };
 use crate::terminal::table::{Table, cut};
@@ -133,11 +133,8 @@ fn print_roots(roots: &[RootState], all: bool, output: &mut Output) -> Result<()
     let mut table = Table::indented(2);
     for root in &shown {
         let (style, state) = root_text(root);
-        table.row([
-            (Style::new(), visible(&root.root).into_owned()),
-            (Style::new(), owner_text(root)),
-            (style, state),
-        ]);
+        let owner = owner_text(root);
+        table.row([(PLAIN, &root.root), (PLAIN, &owner), (style, &state)]);
     }
     for (root, line) in shown.iter().zip(table.lines(output.columns())) {
         output.drawing(line)?;
@@ -247,8 +244,7 @@ fn print_each(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure>
     let mut table = Table::indented(2);
     for entry in entries {
         let (style, state) = state_text(entry);
-        let id = visible(entry.id()).into_owned();
-        table.row([(Style::new(), id), (style, state)]);
+        table.row([(PLAIN, entry.id()), (style, &state)]);
     }
     for (entry, line) in entries.iter().zip(table.lines(output.columns())) {
         output.drawing(line)?;

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::diagnostic::visible;
 use skillfold::store::LogRecords;
 use skillfold::view::{Document, History, VersionRow};
@@ -12,7 +11,7 @@ use crate::arguments::{Global, HistoryOptions};
 use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::digest::short;
-use crate::terminal::output::{BOLD, DIM, Output, pluralize};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, pluralize};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &HistoryOptions, output: &mut Output) -> CommandResult {
@@ -27,16 +26,10 @@ pub(crate) fn run(global: &Global, options: &HistoryOptions, output: &mut Output
     }
     let mut table = Table::default();
     for row in history.versions.iter().rev() {
-        table.row([
-            (
-                BOLD,
-                row.digest
-                    .as_deref()
-                    .map_or_else(|| "removed".to_owned(), short),
-            ),
-            (DIM, row.time.clone()),
-            (Style::new(), what_happened(row)),
-        ]);
+        let digest = row.digest.as_deref();
+        let digest = digest.map_or_else(|| "removed".to_owned(), short);
+        let what = what_happened(row);
+        table.row([(BOLD, &digest), (DIM, &row.time), (PLAIN, &what)]);
     }
     output.table(&table)?;
     match versions.len() {

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::diagnostic::visible;
 use skillfold::store::PendingProposal;
 use skillfold::view::{Document, ProposalList, ProposalView};
@@ -11,7 +10,7 @@ use skillfold::{Skills, improve::Effects};
 use crate::arguments::{Global, Proposals};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
-use crate::terminal::output::{BOLD, DIM, Output, WARN, paint, pluralize};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, WARN, paint, pluralize};
 use crate::terminal::table::Table;
 use crate::terminal::text_diff;
 
@@ -38,10 +37,10 @@ fn list(skills: &Skills, output: &mut Output) -> CommandResult {
         };
         let first = proposal.justification.lines().next().unwrap_or_default();
         table.row([
-            (BOLD, visible(proposal.name()).into_owned()),
-            (DIM, what.to_owned()),
-            (DIM, visible(&proposal.author.name).into_owned()),
-            (Style::new(), visible(first).into_owned()),
+            (BOLD, proposal.name()),
+            (DIM, what),
+            (DIM, &proposal.author.name),
+            (PLAIN, first),
         ]);
     }
     output.table(&table)?;

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
@@ -12,7 +11,7 @@ use skillfold_setup::SetupClient;
 use crate::arguments::Global;
 use crate::failure::CommandResult;
 use crate::host;
-use crate::terminal::output::{BAD, BOLD, DIM, Output, display_path, paint, pluralize};
+use crate::terminal::output::{BAD, BOLD, DIM, Output, PLAIN, display_path, paint, pluralize};
 use crate::terminal::table::Table;
 
 /// Maximum next steps shown.
@@ -54,10 +53,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     output.line("")?;
     let mut table = Table::indented(2);
     for (command, what) in next_steps(&doctor.summary, waiting, is_broken, &clients) {
-        table.row([
-            (Style::new(), format!("skillfold {command}")),
-            (DIM, what.to_owned()),
-        ]);
+        table.row([(PLAIN, &format!("skillfold {command}")), (DIM, what)]);
     }
     output.line(paint(BOLD, "Next"))?;
     output.table(&table)?;

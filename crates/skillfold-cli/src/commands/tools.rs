@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
-use anstyle::Style;
 use skillfold::core::Error;
-use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, RunView, ScriptList, SkillToolView};
 
 use crate::arguments::{Global, Tools};
 use crate::failure::{CommandResult, EXIT_FAILED};
 use crate::host;
-use crate::terminal::output::{BOLD, DIM, Output, pluralize};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, pluralize};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Tools, output: &mut Output) -> CommandResult {
@@ -25,9 +23,9 @@ pub(crate) fn run(global: &Global, options: &Tools, output: &mut Output) -> Comm
         for tool in &allowed.tools {
             let view = SkillToolView::new(skill.id(), tool);
             table.row([
-                (BOLD, visible(&view.name).into_owned()),
-                (DIM, view.model_name),
-                (Style::new(), visible(&view.description).into_owned()),
+                (BOLD, &view.name),
+                (DIM, &view.model_name),
+                (PLAIN, &view.description),
             ]);
         }
         output.table(&table)?;

@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use skillfold::core::{Error, Refusal};
+
+use crate::failure::Failure;
 use crate::terminal::output::Output;
 use crate::terminal::screen::Screen;
 
@@ -59,6 +62,23 @@ pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
     } else {
         Answer::No
     }
+}
+
+/// Asks whether what is shown may be done, and refuses unless the answer is yes.
+pub(crate) fn confirm(
+    question: &str,
+    what: &str,
+    refusal: Refusal,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let rule = match ask(question, output) {
+        Answer::Yes => return Ok(()),
+        Answer::No => "Cancelled; nothing was changed",
+        Answer::NoTerminal => {
+            "There is no terminal to ask on; review what is shown, then pass `--yes`"
+        }
+    };
+    Err(Error::refused(what, refusal, rule).into())
 }
 
 /// Returns whether an answer is a clear yes.

@@ -236,7 +236,7 @@ mod tests {
     fn check(keys: &str, columns: u16, rows: u16) -> String {
         let mut table = Table::default();
         for skill in SKILLS {
-            table.row(<[&str; 2]>::from(skill).map(|cell| (Style::new(), cell.to_owned())));
+            table.row(<[&str; 2]>::from(skill).map(|cell| (Style::new(), cell)));
         }
         let texts = SKILLS.map(|(id, description)| (id.to_owned(), description.to_lowercase()));
         let mut choice = Choice::new(texts.into(), table);

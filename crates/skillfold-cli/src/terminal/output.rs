@@ -20,6 +20,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, wrap_at, wrap_lines};
 
+pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use anstyle::Style;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::load::{FileKind, FileList, SkillFile};
 use skillfold::core::{Diagnostic, Entry, Limits, Scope};
@@ -13,7 +12,7 @@ use skillfold::{Skills, author::CheckTarget};
 use crate::failure::Failure;
 use crate::terminal::finding_counts::{FindingCounts, is_grave};
 use crate::terminal::output::{
-    BOLD, DIM, Output, WARN, display_path, format_finding, paint, pluralize,
+    BOLD, DIM, Output, PLAIN, WARN, display_path, format_finding, paint, pluralize,
 };
 use crate::terminal::table::Table;
 
@@ -50,12 +49,9 @@ pub(crate) fn show_skills(
             None => "files unknown".to_owned(),
         };
         table.row([
-            (BOLD, visible(entry.id()).into_owned()),
-            (DIM, number),
-            (
-                Style::new(),
-                visible(&entry.manifest().brief()).into_owned(),
-            ),
+            (BOLD, entry.id()),
+            (DIM, &number),
+            (PLAIN, &entry.manifest().brief()),
         ]);
     }
     let lines = table.lines(output.columns());

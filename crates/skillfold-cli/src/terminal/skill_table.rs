@@ -1,11 +1,9 @@
 //! Skills in a table.
 
-use anstyle::Style;
 use skillfold::core::Entry;
 use skillfold::core::catalog::Status;
-use skillfold::core::diagnostic::visible;
 
-use crate::terminal::output::{BOLD, DIM, WARN};
+use crate::terminal::output::{BOLD, DIM, PLAIN, WARN};
 use crate::terminal::table::Table;
 
 /// Returns a row for each skill: its id, where it is from, and what it does.
@@ -18,12 +16,9 @@ pub(crate) fn skill_table(entries: &[Entry<'_>]) -> Table {
             WARN
         };
         table.row([
-            (BOLD, visible(entry.id()).into_owned()),
-            (style, location(entry)),
-            (
-                Style::new(),
-                visible(&entry.manifest().brief()).into_owned(),
-            ),
+            (BOLD, entry.id()),
+            (style, &location(entry)),
+            (PLAIN, &entry.manifest().brief()),
         ]);
     }
     table

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use skillfold::core::diagnostic::visible;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, wrap};
 use unicode_width::UnicodeWidthChar;
@@ -33,7 +34,9 @@ impl Table {
         }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [(Style, String); N]) {
+    /// Adds a row; hidden characters of its cells become visible.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [(Style, &str); N]) {
+        let cells = cells.map(|(style, text)| (style, visible(text).into_owned()));
         self.rows.push(cells.into());
     }
 
@@ -152,7 +155,7 @@ mod tests {
     fn table(rows: &[[&str; 3]]) -> Table {
         let mut table = Table::indented(2);
         for row in rows {
-            table.row(row.map(|cell| (Style::new(), cell.to_owned())));
+            table.row(row.map(|cell| (Style::new(), cell)));
         }
         table
     }
@@ -201,7 +204,7 @@ mod tests {
             for (id, place, text) in &rows {
                 let cells = [id, place, text].map(|cell| cell.replace(|c: char| c.is_control(), ""));
                 let [id, place, text] = cells;
-                table.row([(BOLD, id), (DIM, place), (Style::new(), text)]);
+                table.row([(BOLD, &id), (DIM, &place), (Style::new(), &text)]);
             }
             for line in table.lines(Some(columns)) {
                 let plain = anstream::adapter::strip_str(&line).to_string();

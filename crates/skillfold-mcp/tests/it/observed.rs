@@ -71,7 +71,7 @@ impl Source for ObservedSource {
 /// Returns skills with a built search index, so that no response says it is missing.
 pub(crate) fn indexed(skills: Skills) -> Skills {
     skills.prepare_search();
-    while !skills.is_searchable() {
+    while !skills.is_search_prepared() {
         thread::yield_now();
     }
     skills

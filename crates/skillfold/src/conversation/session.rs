@@ -146,8 +146,7 @@ impl Session {
     pub fn version_mismatches(&self, name: &str, version: &str) -> Vec<SkillMismatch> {
         let versions = Client::versions(name, version);
         self.skills.with_catalog(|catalog| {
-            let visible = catalog.visible();
-            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let visible = self.visible(catalog);
             let mismatches = visible.flat_map(|entry| {
                 let mismatches = versions.mismatches(entry.manifest()).into_iter();
                 mismatches.map(move |mismatch| SkillMismatch {
@@ -327,8 +326,7 @@ impl Session {
     pub fn eager_tokens(&self) -> u64 {
         let count = |text: &str| self.policy.counter.count(text);
         self.skills.with_loader(|catalog, loader| {
-            let visible = catalog.visible();
-            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let visible = self.visible(catalog);
             let loaded = visible.filter_map(|entry| loader.load(&entry, "").ok());
             loaded.map(|loaded| count(loaded.body())).sum()
         })
@@ -338,8 +336,7 @@ impl Session {
     /// most clients put into every request.
     pub fn plain_list_tokens(&self) -> u64 {
         self.skills.with_catalog(|catalog| {
-            let visible = catalog.visible();
-            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let visible = self.visible(catalog);
             let lines = visible
                 .map(|entry| format!("- {}: {}\n", entry.id(), entry.manifest().description()));
             self.policy.counter.count(&lines.collect::<String>())

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use skillfold_core::catalog::Status;
 use skillfold_core::diagnostic::Severity;
-use skillfold_core::load::{Digest, skill_digest};
+use skillfold_core::load::skill_digest;
 use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_store::change::{FileEdit, unified};
@@ -233,11 +233,6 @@ impl Skills {
     /// Returns the time, for what is decided now.
     pub fn now(&self) -> SystemTime {
         environment::now()
-    }
-
-    /// Returns the skill's digest as it is on the disk.
-    pub fn skill_version(&self, id: &str) -> Result<Option<Digest>, Error> {
-        Ok(self.skill_place(id)?.read()?.map(|files| files.digest()))
     }
 }
 

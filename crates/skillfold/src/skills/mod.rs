@@ -479,11 +479,6 @@ impl Skills {
         is_checked.then(|| Arc::clone(&current.answers))
     }
 
-    /// Returns whether the current snapshot's search index is built, so that a search reads no skill files.
-    pub fn is_searchable(&self) -> bool {
-        self.snapshot().index.is_built()
-    }
-
     /// Returns whether a search reads no file and takes less time than a change of threads.
     pub(crate) fn is_quick_to_search(&self) -> bool {
         let current = self.inner.current.load();

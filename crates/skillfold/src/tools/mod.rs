@@ -28,10 +28,8 @@ use crate::json::Json;
 impl Session {
     /// Returns the definitions of the tools, for the model; none if the conversation may see no skill.
     pub fn tools(&self) -> Vec<ToolDefinition> {
-        let has_skills = self.skills.with_catalog(|catalog| {
-            let mut visible = catalog.visible();
-            visible.any(|entry| self.state.may_see(entry.id()))
-        });
+        let has_skills =
+            (self.skills).with_catalog(|catalog| self.visible(catalog).next().is_some());
         if !has_skills {
             return Vec::new();
         }

@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// Returns the skills that the conversation may see.
-    fn visible<'a>(&self, catalog: &'a Catalog) -> impl Iterator<Item = Entry<'a>> {
+    pub(crate) fn visible<'a>(&self, catalog: &'a Catalog) -> impl Iterator<Item = Entry<'a>> {
         catalog
             .visible()
             .filter(|entry| self.state.may_see(entry.id()))

@@ -167,21 +167,20 @@ pub enum Document {
 impl Document {
     /// Returns the answer as JSON on one line, for programs that parse it; see [`to_json`](Self::to_json) for terminals.
     pub fn to_compact_json(self) -> String {
-        let view = View {
+        serde_json::to_string(&self.into_view()).unwrap_or_default()
+    }
+
+    fn into_view(self) -> View {
+        View {
             view: VERSION,
             document: self,
-        };
-        serde_json::to_string(&view).unwrap_or_default()
+        }
     }
 
     /// Returns the answer as indented JSON with a final newline, made safe for a terminal by [`printable_json`].
     pub fn to_json(self) -> String {
-        let view = View {
-            view: VERSION,
-            document: self,
-        };
         // Serialization cannot fail: views contain only strings, numbers, booleans, lists and structs.
-        let json = serde_json::to_string_pretty(&view).unwrap_or_default();
+        let json = serde_json::to_string_pretty(&self.into_view()).unwrap_or_default();
         printable_json(&json) + "\n"
     }
 }

@@ -99,29 +99,20 @@ fn say_proofs(proofs: &CheckedProofs, output: &mut Output) {
         let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
         numbers.join(", ")
     };
-    output.say(format!(
-        "{} with the passphrase",
-        approvals(proofs.right.len())
-    ));
-    if !proofs.without.is_empty() {
-        output.say(format!(
-            "{} without it: {}",
-            approvals(proofs.without.len()),
-            records(&proofs.without)
-        ));
-    }
-    if proofs.earlier > 0 {
-        output.say(format!(
-            "{} from before it was set, not checked",
-            approvals(proofs.earlier)
-        ));
-    }
-    if !proofs.wrong.is_empty() {
-        output.say(format!(
-            "{} with an invalid passphrase signature: {}",
-            approvals(proofs.wrong.len()),
-            records(&proofs.wrong)
-        ));
+    let with_records = |numbers: &[u64], how: &str| {
+        let (number, records) = (approvals(numbers.len()), records(numbers));
+        (!numbers.is_empty()).then(|| format!("{number} {how}: {records}"))
+    };
+    let right = approvals(proofs.right.len());
+    let earlier = approvals(proofs.earlier);
+    let lines = [
+        Some(format!("{right} with the passphrase")),
+        with_records(&proofs.without, "without it"),
+        (proofs.earlier > 0).then(|| format!("{earlier} from before it was set, not checked")),
+        with_records(&proofs.wrong, "with an invalid passphrase signature"),
+    ];
+    for line in lines.into_iter().flatten() {
+        output.say(line);
     }
 }
 

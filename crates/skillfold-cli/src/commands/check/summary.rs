@@ -2,13 +2,12 @@
 
 use std::cmp::Reverse;
 
-use anstyle::Style;
 use skillfold::author::CheckedSkill;
 use skillfold::core::Diagnostic;
 
 use crate::failure::Failure;
 use crate::terminal::finding_counts::{FindingCounts, is_grave};
-use crate::terminal::output::{DIM, Output, display_path, paint, pluralize, severity_style};
+use crate::terminal::output::{DIM, Output, PLAIN, display_path, paint, pluralize, severity_style};
 use crate::terminal::table::Table;
 
 /// Maximum findings of several skills that are drawn unasked, and errors that are listed.
@@ -72,14 +71,12 @@ impl Summary {
             if is_listed && is_grave(severity, code) {
                 continue;
             }
+            let skills = pluralize(count.files, "skill", "skills");
             table.row([
-                (severity_style(severity), format!("{severity}[{code}]")),
-                (Style::new(), format!("{:>5}", count.findings)),
-                (
-                    DIM,
-                    format!("in {}", pluralize(count.files, "skill", "skills")),
-                ),
-                (Style::new(), code.description().to_owned()),
+                (severity_style(severity), &format!("{severity}[{code}]")),
+                (PLAIN, &format!("{:>5}", count.findings)),
+                (DIM, &format!("in {skills}")),
+                (PLAIN, code.description()),
             ]);
         }
         output.table(&table)

@@ -148,14 +148,13 @@ pub(super) fn text(text: &str) -> Safe<String> {
 pub(super) fn prose(prose: &str) -> Safe<String> {
     let prose = ellipsize(prose, MAX_CHARS);
     let pieces: Vec<_> = prose.split('`').map(|piece| text(piece).0).collect();
-    let mut html = String::new();
-    for (index, piece) in pieces.iter().enumerate() {
+    let html = pieces.iter().enumerate().map(|(index, piece)| {
         let is_closed = index + 1 < pieces.len();
-        html += &match index % 2 {
+        match index % 2 {
             0 => piece.clone(),
             _ if is_closed => format!("<code>{piece}</code>"),
             _ => format!("`{piece}"),
-        };
-    }
-    Safe(html)
+        }
+    });
+    Safe(html.collect())
 }

@@ -21,7 +21,7 @@ use skillfold::{
 use crate::arguments::{Global, Trust};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
-use crate::terminal::ask::{Answer, ask};
+use crate::terminal::ask::{Answer, ask, confirm};
 use crate::terminal::output::{BOLD, DIM, GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
@@ -92,14 +92,8 @@ fn list(environment: &Environment, output: &mut Output) -> CommandResult {
             TrustedState::Trusted | TrustedState::Pinned
         ));
     }
-    for problem in &trusted.findings {
-        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
-    }
     let folders = pluralize(number, "folder is", "folders are");
-    match trusted.file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{folders} trusted by {}", display_path(&file))),
-        None => output.say(format!("{folders} trusted")),
-    }
+    host::say_list(&folders, trusted.file.as_deref(), &trusted.findings, output);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -170,18 +164,8 @@ fn add(
         show(folder, start, pins.as_ref(), output)?;
     }
     if !options.yes {
-        match ask("Trust this folder?", output) {
-            Answer::Yes => {}
-            Answer::No => {
-                let rule = "Cancelled; nothing was changed";
-                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
-            }
-            Answer::NoTerminal => {
-                let rule =
-                    "There is no terminal to ask on; review what is shown, then pass `--yes`";
-                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
-            }
-        }
+        let what = folder.to_string_lossy();
+        confirm("Trust this folder?", &what, Refusal::Trust, output)?;
     }
     let trusted = trust_shown(environment, folder, skills, pins.as_ref(), output)?;
     if output.is_json() {

@@ -17,7 +17,7 @@ use skillfold::{
 use crate::arguments::{Global, Trust};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
-use crate::terminal::ask::{Answer, ask};
+use crate::terminal::ask::confirm;
 use crate::terminal::output::{GOOD, Output, WARN, display_path, paint, pluralize};
 use crate::terminal::skill_review::{show_findings, show_skills};
 
@@ -34,7 +34,7 @@ pub(super) fn add(global: &Global, options: &Trust, output: &mut Output) -> Comm
         show(global, &folders, output)?;
     }
     if !options.yes {
-        confirm(&folders, output)?;
+        confirm_all(&folders, output)?;
     }
     let number = trust_skills(&environment, folders)?;
     if !output.is_json() {
@@ -104,28 +104,19 @@ fn show(global: &Global, folders: &BTreeSet<PathBuf>, output: &mut Output) -> Re
 }
 
 /// Asks whether to trust skills; fails unless the user says yes.
-fn confirm(folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
+fn confirm_all(folders: &BTreeSet<PathBuf>, output: &mut Output) -> Result<(), Failure> {
+    let number = folders.len();
     let (question, what) = match folders.first() {
-        Some(folder) if folders.len() == 1 => {
-            let folder = folder.to_string_lossy().into_owned();
-            ("Trust this skill?".to_owned(), folder)
-        }
-        _ => {
-            let number = folders.len();
-            (
-                format!("Trust these {number} skills?"),
-                format!("{number} skills"),
-            )
-        }
+        Some(folder) if number == 1 => (
+            "Trust this skill?".to_owned(),
+            folder.to_string_lossy().into_owned(),
+        ),
+        _ => (
+            format!("Trust these {number} skills?"),
+            format!("{number} skills"),
+        ),
     };
-    let rule = match ask(&question, output) {
-        Answer::Yes => return Ok(()),
-        Answer::No => "Cancelled; nothing was changed",
-        Answer::NoTerminal => {
-            "There is no terminal to ask on; review what is shown, then pass `--yes`"
-        }
-    };
-    Err(Error::refused(what, Refusal::Trust, rule).into())
+    confirm(&question, &what, Refusal::Trust, output)
 }
 
 pub(super) fn remove(
@@ -171,14 +162,8 @@ pub(super) fn list(environment: &Environment, output: &mut Output) -> CommandRes
             output.line(format!("{path}  {}", paint(WARN, "gone")))?;
         }
     }
-    for problem in &trusted.findings {
-        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
-    }
     let skills = pluralize(trusted.folders.len(), "skill is", "skills are");
-    match trusted.file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{skills} trusted by {}", display_path(&file))),
-        None => output.say(format!("{skills} trusted")),
-    }
+    host::say_list(&skills, trusted.file.as_deref(), &trusted.findings, output);
     Ok(ExitCode::SUCCESS)
 }
 
