@@ -3,6 +3,8 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lru::LruCache;
 
@@ -51,7 +53,15 @@ pub struct BoundedCache<K: Hash + Eq, V> {
     bytes: usize,
     max_entries: usize,
     max_bytes: usize,
-    counts: CacheStats,
+    counters: Arc<CacheCounters>,
+}
+
+#[derive(Debug, Default)]
+struct CacheCounters {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    evicted: AtomicU64,
+    too_large: AtomicU64,
 }
 
 impl<K: Hash + Eq, V> fmt::Debug for BoundedCache<K, V> {
@@ -69,14 +79,14 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
             bytes: 0,
             max_entries,
             max_bytes,
-            counts: CacheStats::default(),
+            counters: Arc::default(),
         }
     }
 
     /// Returns an empty cache with the same limits and the same counters.
     pub(crate) fn next(&self) -> Self {
         Self {
-            counts: self.counts,
+            counters: Arc::clone(&self.counters),
             ..Self::new(self.max_entries, self.max_bytes)
         }
     }
@@ -90,9 +100,9 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Counts a lookup.
-    pub(crate) fn count(&mut self, is_hit: bool) {
-        let CacheStats { hits, misses, .. } = &mut self.counts;
-        *(if is_hit { hits } else { misses }) += 1;
+    pub(crate) fn count(&self, is_hit: bool) {
+        let CacheCounters { hits, misses, .. } = &*self.counters;
+        add_one(if is_hit { hits } else { misses });
     }
 
     /// Caches a value whose key and content take `bytes`, unless it is too large.
@@ -103,7 +113,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
             return;
         }
         if bytes > self.max_bytes / LARGEST_SHARE {
-            self.counts.too_large += 1;
+            add_one(&self.counters.too_large);
             return;
         }
         self.bytes += bytes;
@@ -113,7 +123,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
                 break;
             };
             self.bytes -= bytes;
-            self.counts.evicted += 1;
+            add_one(&self.counters.evicted);
         }
     }
 
@@ -144,12 +154,20 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CacheStats {
             entries: self.entries.len(),
             bytes: self.bytes,
-            ..self.counts
+            hits: get(&self.counters.hits),
+            misses: get(&self.counters.misses),
+            evicted: get(&self.counters.evicted),
+            too_large: get(&self.counters.too_large),
         }
     }
+}
+
+fn add_one(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ impl Catalog {
         let mut cache = CachedRoots::new(&roots, scans);
         let found = discover_with(&sources, &options.read, &mut cache);
         let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now);
-        let reports = (0..).zip(cache.roots).map(|(root, cached)| {
+        let reports = (0..).zip(cache.0).map(|(root, cached)| {
             let kept = cached.as_ref().map_or(0, |cached| cached.kept);
             let known = cached.map_or(0, |cached| cached.scan.len());
             let items = catalog.items_in_root(root);
@@ -306,9 +306,7 @@ fn read_record(source: usize, listed: &ListedFolder, bytes: &[u8]) -> Option<Fou
 }
 
 /// The cached scan of each root, if there is one.
-struct CachedRoots<'a> {
-    roots: Vec<Option<CachedRoot<'a>>>,
-}
+struct CachedRoots<'a>(Vec<Option<CachedRoot<'a>>>);
 
 struct CachedRoot<'a> {
     scan: CachedScan<'a>,
@@ -328,25 +326,23 @@ impl<'a> CachedRoots<'a> {
                 kept: 0,
             })
         };
-        Self {
-            roots: roots.iter().map(cached_root).collect(),
-        }
+        Self(roots.iter().map(cached_root).collect())
     }
 }
 
 impl ScanCache for CachedRoots<'_> {
     fn has_entries(&self, source: usize) -> bool {
-        let known = self.roots.get(source).and_then(Option::as_ref);
+        let known = self.0.get(source).and_then(Option::as_ref);
         known.is_some_and(|root| !root.scan.is_empty())
     }
 
     fn len(&self) -> usize {
-        let roots = self.roots.iter().flatten();
+        let roots = self.0.iter().flatten();
         roots.map(|root| root.scan.len()).sum()
     }
 
     fn find_unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
-        let root = self.roots.get_mut(source)?.as_mut()?;
+        let root = self.0.get_mut(source)?.as_mut()?;
         let folder = listed.folder.path();
         // Folders come almost in order, so the next record is usually the right one.
         let next = root.scan.record(root.next);

@@ -4,7 +4,7 @@ use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Report, Span, quoted};
 use crate::name::{MAX_NAME_CHARS, SkillName, is_usable_name};
 use crate::read::field::{self, Field};
-use crate::read::yaml::{Kind, MappingEntry};
+use crate::read::yaml::MappingEntry;
 
 /// How strictly a skill is linted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,8 +143,5 @@ pub(crate) fn find_scalar<'a>(
     field: Field,
 ) -> Option<(&'a str, Span)> {
     let entry = field::find_entry(entries, field)?;
-    match &entry.value.kind {
-        Kind::Scalar { text, .. } => Some((text, entry.value.span)),
-        Kind::List(_) | Kind::Map(_) => None,
-    }
+    Some((entry.value.text()?, entry.value.span))
 }

@@ -19,6 +19,24 @@ pub enum Value {
     Map(#[serde(deserialize_with = "deserialize_nested")] Fields),
 }
 
+impl Value {
+    /// Returns the text of a scalar as written.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar.as_str()),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+
+    /// Returns the text of a scalar, or of a field of a mapping.
+    pub(crate) fn text_or_field(&self, name: &str) -> Option<&str> {
+        match self {
+            Self::Map(fields) => fields.get(name)?.text(),
+            _ => self.text(),
+        }
+    }
+}
+
 /// Maximum nesting of deserialized values, so that bytes cannot overflow the stack.
 const MAX_DEPTH: usize = 128;
 
@@ -83,17 +101,12 @@ pub enum ScalarValue<'a> {
 
 /// Parses a number of the core schema: decimal, `0o` and `0x` integers, floats, `.inf` and `.nan`.
 fn parse_number(text: &str) -> Option<ScalarValue<'static>> {
-    if let Some(digits) = text.strip_prefix("0o") {
-        return i64::from_str_radix(digits, 8)
-            .ok()
-            .filter(|_| !digits.starts_with(['+', '-']))
-            .map(ScalarValue::Integer);
-    }
-    if let Some(digits) = text.strip_prefix("0x") {
-        return i64::from_str_radix(digits, 16)
-            .ok()
-            .filter(|_| !digits.starts_with(['+', '-']))
-            .map(ScalarValue::Integer);
+    for (prefix, radix) in [("0o", 8), ("0x", 16)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            let number = i64::from_str_radix(digits, radix).ok();
+            let number = number.filter(|_| !digits.starts_with(['+', '-']));
+            return number.map(ScalarValue::Integer);
+        }
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match unsigned {

@@ -77,6 +77,14 @@ impl<'a> Node<'a> {
         matches!(&self.kind, Kind::Scalar { text, quoting: Quoting::Plain } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
     }
 
+    /// Returns the text of a scalar as written, even if YAML would read it as a number or boolean.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar { text, .. } => Some(text),
+            Kind::List(_) | Kind::Map(_) => None,
+        }
+    }
+
     /// Returns the value with all text owned.
     pub(crate) fn into_owned(self) -> Node<'static> {
         let entry = |entry: MappingEntry<'a>| MappingEntry {

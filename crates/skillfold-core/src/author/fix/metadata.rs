@@ -64,14 +64,9 @@ fn join_words(node: &Node<'_>) -> Option<String> {
 }
 
 fn single_word<'a>(node: &'a Node<'_>) -> Option<&'a str> {
-    match &node.kind {
-        Kind::Scalar { text, .. }
-            if !text.is_empty() && !text.contains(|c: char| c == ',' || c.is_whitespace()) =>
-        {
-            Some(text)
-        }
-        _ => None,
-    }
+    let is_word =
+        |text: &&str| !text.is_empty() && !text.contains(|c: char| c == ',' || c.is_whitespace());
+    node.text().filter(is_word)
 }
 
 /// Returns the byte range of a field's lines and the comment after its value; `None` for a field of several lines with

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::limits::Limits;
 use crate::read::repair::BrokenValue;
-use crate::read::yaml::{self, Kind, Node, Quoting};
+use crate::read::yaml::{self, Kind, Quoting};
 
 /// Writes a broken value as YAML; `None` if it cannot be written so that it reads back the same.
 ///
@@ -13,7 +13,10 @@ pub(super) fn write_value(broken: &BrokenValue, limits: &Limits) -> Option<Strin
     let text = match &broken.value.kind {
         Kind::Scalar { text, .. } => text,
         Kind::List(items) => {
-            let items: Option<Vec<_>> = items.iter().map(|item| quote_item(item, limits)).collect();
+            let items: Option<Vec<_>> = items
+                .iter()
+                .map(|item| quote(item.text()?, limits))
+                .collect();
             return items.map(|items| format!("[{}]", items.join(", ")));
         }
         Kind::Map(_) => return None,
@@ -23,13 +26,6 @@ pub(super) fn write_value(broken: &BrokenValue, limits: &Limits) -> Option<Strin
         .into_iter()
         .find(is_exact)
         .or_else(|| quote(text, limits))
-}
-
-fn quote_item(item: &Node<'_>, limits: &Limits) -> Option<String> {
-    match &item.kind {
-        Kind::Scalar { text, .. } => quote(text, limits),
-        Kind::List(_) | Kind::Map(_) => None,
-    }
 }
 
 /// Quotes a text on one line, preferably with quotes that need no escaping.

@@ -246,20 +246,11 @@ pub fn argument_names(manifest: &Manifest) -> Vec<&str> {
             .split([' ', ',', '\t', '\n'])
             .filter(|name| !name.is_empty())
             .collect(),
-        Some(Value::List(names)) => names.iter().filter_map(argument_name).collect(),
+        Some(Value::List(names)) => {
+            let names = names.iter();
+            names.filter_map(|it| it.text_or_field("name")).collect()
+        }
         Some(Value::Map(_)) | None => Vec::new(),
-    }
-}
-
-/// Returns the name of one argument: a word, or a mapping with a `name`.
-fn argument_name(value: &Value) -> Option<&str> {
-    match value {
-        Value::Scalar(name) => Some(name.as_str()),
-        Value::Map(fields) => match fields.get("name")? {
-            Value::Scalar(name) => Some(name.as_str()),
-            Value::List(_) | Value::Map(_) => None,
-        },
-        Value::List(_) => None,
     }
 }
 

@@ -389,10 +389,7 @@ impl Split {
 
 /// Returns the text of a scalar as written, even if YAML would read it as a number or boolean.
 fn scalar_text<'a>(node: &'a Node<'_>) -> Result<&'a str, Code> {
-    match &node.kind {
-        Kind::Scalar { text, .. } => Ok(text),
-        Kind::List(_) | Kind::Map(_) => Err(Code::WrongType),
-    }
+    node.text().ok_or(Code::WrongType)
 }
 
 /// Returns the text of a list item; null is an empty text.

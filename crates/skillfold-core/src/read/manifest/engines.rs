@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::read::manifest::fields::EngineRequirement;
 use crate::read::value::{Fields, Value};
 use crate::read::version::VersionRange;
-use crate::read::yaml::{Kind, Node};
+use crate::read::yaml::{Kind, MappingEntry, Node};
 
 /// Reads the field `engines`: a mapping of programs to ranges of versions, or text such as `a >=0.2, b >=2.0`. A range that
 /// cannot be read is reported and kept.
@@ -15,9 +15,9 @@ pub(super) fn read_engines(
 ) -> Result<Box<[EngineRequirement]>, Code> {
     let engines: Vec<_> = match &value.kind {
         Kind::Map(entries) => {
-            let engine = |entry: &crate::read::yaml::MappingEntry<'_>| match &entry.value.kind {
-                Kind::Scalar { text, .. } => Ok((entry.value.span, requirement(&entry.key, text))),
-                Kind::List(_) | Kind::Map(_) => Err(Code::WrongType),
+            let engine = |entry: &MappingEntry<'_>| {
+                let range = entry.value.text().ok_or(Code::WrongType)?;
+                Ok((entry.value.span, requirement(&entry.key, range)))
             };
             entries.iter().map(engine).collect::<Result<_, _>>()?
         }
@@ -46,10 +46,8 @@ pub(super) fn read_compatibility(fields: &Fields) -> Box<[EngineRequirement]> {
     let Some(Value::Map(entries)) = fields.get("compatibility") else {
         return Box::default();
     };
-    let engines = entries.iter().filter_map(|(program, value)| match value {
-        Value::Scalar(scalar) => Some(requirement(program, scalar.as_str())),
-        Value::List(_) | Value::Map(_) => None,
-    });
+    let engines = entries.iter();
+    let engines = engines.filter_map(|(program, value)| Some(requirement(program, value.text()?)));
     engines
         .filter(|engine| VersionRange::parse(&engine.range).is_some())
         .collect()

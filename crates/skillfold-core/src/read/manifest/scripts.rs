@@ -22,14 +22,7 @@ impl Manifest {
 
 /// Returns the path of an entry under `scripts`, as it is written.
 pub(super) fn script_path(entry: &Value) -> Option<&str> {
-    match entry {
-        Value::Scalar(path) => Some(path.as_str()),
-        Value::Map(fields) => match fields.get("path")? {
-            Value::Scalar(path) => Some(path.as_str()),
-            Value::List(_) | Value::Map(_) => None,
-        },
-        Value::List(_) => None,
-    }
+    entry.text_or_field("path")
 }
 
 /// Returns whether a toolset is written as `path:Name`, with a path inside the skill.

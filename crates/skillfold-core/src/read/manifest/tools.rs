@@ -16,6 +16,16 @@ pub enum ToolCheck<'a> {
     Refused,
 }
 
+impl<'a> ToolCheck<'a> {
+    fn from_rules(rules: Vec<&'a str>) -> Self {
+        if rules.is_empty() {
+            Self::Refused
+        } else {
+            Self::Conditional(rules)
+        }
+    }
+}
+
 impl Manifest {
     /// Returns whether the skill's `allowed-tools` include a tool. The engine enforces nothing: a host that wants to
     /// calls this before each tool call.
@@ -52,11 +62,7 @@ impl Manifest {
                 None => return ToolCheck::Allowed,
             }
         }
-        if rules.is_empty() {
-            ToolCheck::Refused
-        } else {
-            ToolCheck::Conditional(rules)
-        }
+        ToolCheck::from_rules(rules)
     }
 
     /// Returns whether the skill's `allowed-tools` include one use of a tool. `input` is what the tool is given: for a
@@ -88,11 +94,7 @@ impl Manifest {
                 None => undecided.push(rule),
             }
         }
-        if undecided.is_empty() {
-            ToolCheck::Refused
-        } else {
-            ToolCheck::Conditional(undecided)
-        }
+        ToolCheck::from_rules(undecided)
     }
 }
 
