@@ -129,10 +129,7 @@ fn clients(path: &str, head: &str) -> Vec<&'static str> {
 }
 
 fn setup_clients() -> Vec<&'static str> {
-    clients(
-        "crates/skillfold-setup/src/client.rs",
-        "pub enum SetupClient {",
-    )
+    clients("crates/skillfold-setup/src/client.rs", "clients! {")
 }
 
 fn hook_clients() -> Vec<&'static str> {
