@@ -11,7 +11,6 @@ use crate::search::common_words::rarity;
 use crate::search::document::SearchDocument;
 use crate::search::fields::{METADATA_FIELDS, SearchField};
 use crate::search::query::WeightedQuery;
-use crate::search::rank::find_weight;
 
 pub(super) const ACTIVATION_COUNT: usize = 21;
 
@@ -116,6 +115,13 @@ pub(super) fn activation_features(
 pub(super) fn activation(features: &[f32; ACTIVATION_COUNT]) -> f32 {
     let sum: f32 = WEIGHTS.iter().zip(features).map(|(a, b)| a * b).sum();
     1.0 / (1.0 + (-sum).exp())
+}
+
+/// Returns the weight of a name in lines of names and weights, or 0.
+pub(super) fn find_weight(lines: &str, name: &str) -> f32 {
+    let mut lines = lines.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+    value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
 }
 
 #[cfg(test)]

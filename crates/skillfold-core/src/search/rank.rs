@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::search::activation::{RankedDocument, activation, activation_features};
+use crate::search::activation::{RankedDocument, activation, activation_features, find_weight};
 use crate::search::bm25f::to_f32;
 use crate::search::document::SearchDocument;
 use crate::search::features::{Bm25Rank, FEATURE_COUNT, Features, QueryTotals, feature_names};
@@ -263,13 +263,6 @@ static SHARED_FEATURES: LazyLock<[usize; 5]> = LazyLock::new(|| {
         index.unwrap_or(FEATURE_COUNT - 1)
     })
 });
-
-/// Returns the weight of a name in lines of names and weights, or 0.
-pub(super) fn find_weight(lines: &str, name: &str) -> f32 {
-    let mut lines = lines.lines();
-    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
-    value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
-}
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
