@@ -109,12 +109,13 @@ impl Catalog {
         let followed_links = found.followed_links;
         let tables = Tables::new(found, &roots, options.rules());
         let items = tables.by_location().iter().copied();
-        let is_linked = |item: Item| tables.location(item).1.is_linked();
-        let has_links = followed_links || items.clone().any(is_linked);
         let unavailable = UnavailablePaths::from_findings(&findings);
-        let mut unsettled: Vec<Item> = items
-            .filter(|item| is_unsettled(&tables, *item, &unavailable, now))
-            .collect();
+        let mut has_links = followed_links;
+        let is_unsettled = |item: &Item| {
+            has_links |= tables.location(*item).1.is_linked();
+            is_unsettled(&tables, *item, &unavailable, now)
+        };
+        let mut unsettled: Vec<Item> = items.filter(is_unsettled).collect();
         unsettled.sort_unstable();
         Self {
             roots,

@@ -1,7 +1,9 @@
 //! Finds all skills of some sources. Reads the head of each `SKILL.md`, never the body.
 
-use std::collections::HashMap;
+use std::hash::RandomState;
 use std::sync::Arc;
+
+use hashbrown::HashTable;
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Report, quoted};
@@ -113,9 +115,7 @@ pub(crate) fn discover_with(
     cache: &mut dyn ScanCache,
 ) -> Discovery {
     let mut discoverer = Discoverer::new(options, cache);
-    let expected = discoverer.cache.len();
-    discoverer.found.skills.reserve(expected);
-    discoverer.by_identity.reserve(expected);
+    discoverer.reserve();
     for (index, source) in sources.iter().enumerate() {
         discoverer.search_source(index, *source);
         discoverer.finish_source(index);
@@ -259,10 +259,22 @@ struct Discoverer<'a> {
     options: &'a ReadOptions,
     cache: &'a mut dyn ScanCache,
     found: Discovery,
-    /// The folders of each identity: `None` if the file vanished while it was read, or was temporarily unreadable.
-    by_identity: HashMap<FolderIdentity, Option<FoundFolder>>,
+    /// The identity of each folder, and its index in `found`.
+    identities: Vec<(FolderIdentity, FoundIndex)>,
+    /// Indices into `identities` by hash. Storing only numbers keeps the table small enough for the CPU cache.
+    by_identity: HashTable<u32>,
+    hasher: RandomState,
     /// Findings about the current source.
     findings: LimitedFindings<Finding>,
+}
+
+/// An index into a [`Discovery`].
+#[derive(Clone, Copy)]
+enum FoundIndex {
+    Skill(u32),
+    Refused(u32),
+    /// The file vanished while it was read, or was temporarily unreadable.
+    Unread,
 }
 
 impl<'a> Discoverer<'a> {
@@ -271,9 +283,21 @@ impl<'a> Discoverer<'a> {
             options,
             cache,
             found: Discovery::default(),
-            by_identity: HashMap::new(),
+            identities: Vec::new(),
+            by_identity: HashTable::new(),
+            hasher: RandomState::new(),
             findings: LimitedFindings::new(options.walk.limits.findings),
         }
+    }
+
+    /// Reserves capacity for as many folders as the cache has.
+    fn reserve(&mut self) {
+        let expected = self.cache.len();
+        self.found.skills.reserve(expected);
+        self.identities.reserve(expected);
+        let (identities, hasher) = (&self.identities, &self.hasher);
+        let hash = |at: &u32| identities[*at as usize].0.hash(hasher);
+        self.by_identity.reserve(expected, hash);
     }
 
     fn search_source(&mut self, index: usize, source: &dyn Source) {
@@ -374,9 +398,19 @@ impl<'a> Discoverer<'a> {
         let ListedFolder {
             folder, identity, ..
         } = listed;
-        let known = identity.as_ref().and_then(|it| self.by_identity.get(it));
-        if let Some(first) = known {
-            let first = first.as_ref().map_or(&folder, FoundFolder::folder);
+        let hash = identity
+            .as_ref()
+            .map(|identity| identity.hash(&self.hasher));
+        let known = hash.zip(identity.as_ref()).and_then(|(hash, identity)| {
+            let is_equal = |at: &u32| self.identities[*at as usize].0 == *identity;
+            self.by_identity.find(hash, is_equal)
+        });
+        if let Some(at) = known {
+            let first = match &self.identities[*at as usize].1 {
+                FoundIndex::Skill(at) => &self.found.skills[*at as usize].folder,
+                FoundIndex::Refused(at) => &self.found.refused[*at as usize].folder,
+                FoundIndex::Unread => &folder,
+            };
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
             return self.report(Finding::new(Code::SameFolder, folder.path(), &what));
         }
@@ -409,11 +443,23 @@ impl<'a> Discoverer<'a> {
                 })))
             }
         };
-        if let Some(identity) = identity {
-            self.by_identity.insert(identity, found.clone());
+        let found_index = found.map_or(FoundIndex::Unread, |found| self.push(found));
+        if let Some((hash, identity)) = hash.zip(identity) {
+            self.identities.push((identity, found_index));
+            let (identities, hasher) = (&self.identities, &self.hasher);
+            let hash_of = |at: &u32| identities[*at as usize].0.hash(hasher);
+            self.by_identity
+                .insert_unique(hash, last_index(identities), hash_of);
         }
-        if let Some(found) = found {
-            self.found.push(found);
+    }
+
+    fn push(&mut self, found: FoundFolder) -> FoundIndex {
+        let is_skill = matches!(found, FoundFolder::Skill(_));
+        self.found.push(found);
+        if is_skill {
+            FoundIndex::Skill(last_index(&self.found.skills))
+        } else {
+            FoundIndex::Refused(last_index(&self.found.refused))
         }
     }
 
@@ -461,6 +507,11 @@ impl<'a> Discoverer<'a> {
             }
         }
     }
+}
+
+/// Returns the index of the last element. The limits on sources keep it far below `u32::MAX`.
+fn last_index<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
 }
 
 /// Builds a skill from a parsed file, or a refused folder if it is not a skill.

@@ -9,6 +9,7 @@ mod fs;
 mod memory;
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -293,6 +294,19 @@ impl FolderIdentity {
     /// Creates an identity from a name that is unique to the folder, such as a resolved path or a digest.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(IdentityRepr::Name(name.into()))
+    }
+
+    /// Returns a hash for tables. An inode gets a cheap hash, since nobody can choose it; a name may be chosen to
+    /// collide, so it gets the keyed one.
+    pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
+        match &self.0 {
+            #[cfg(unix)]
+            IdentityRepr::Inode(device, inode) => {
+                const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+                (device.rotate_left(32) ^ inode).wrapping_mul(GOLDEN_RATIO)
+            }
+            IdentityRepr::Name(name) => hasher.hash_one(name),
+        }
     }
 }
 
