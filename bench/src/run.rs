@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     fs::create_dir(folder.path().join("scripts"))?;
     // The first call probes the layers, once per process.
     let started = Instant::now();
-    let is_whole = layers().is_whole();
+    let is_whole = layers().is_complete();
     let first_ms = started.elapsed().as_secs_f64() * 1000.0;
     if !is_whole {
         return Err(format!("the sandbox is not whole here: {:?}", layers()).into());

@@ -112,7 +112,7 @@ def refuse_driven(world: World, name: str, check: Checks) -> None:
     terminal.type("y", "Enter")
     terminal.wait("Passphrase:")
     terminal.type("password", "Enter")
-    screen = terminal.wait("It is not the passphrase")
+    screen = terminal.wait("Wrong passphrase")
     check("a driven terminal without the passphrase does not approve", "Approved" not in screen, screen)
     check("nothing has changed", "dump_data_fields" in (world.home / ".agents/skills/pdf/SKILL.md").read_text())
     world.run("config", "unset", "approval_requires")
@@ -123,7 +123,7 @@ def review(world: World, check: Checks) -> dict[str, str]:
     """A person reviews on a terminal, and returns the screens."""
     narrow = Terminal(world, 80, 40, "NO_COLOR=1")
     narrow.type("clear; skillfold why 'clean up a table' --skill csv-clean", "Enter")
-    narrow.wait("it is proposed")
+    narrow.wait("it is a proposal")
     narrow.type("clear; skillfold", "Enter")
     narrow.wait("lists all commands")
     screens = {"waiting": narrow.settled()}

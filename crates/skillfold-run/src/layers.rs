@@ -69,12 +69,12 @@ pub struct LayerState {
 /// The sandbox layers this system has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BoxReport {
+pub struct SandboxReport {
     /// Every layer, in the order of [`Layer::ALL`].
     pub layers: Vec<LayerState>,
 }
 
-impl BoxReport {
+impl SandboxReport {
     pub(crate) fn new(mut missing: impl FnMut(Layer) -> Option<String>) -> Self {
         let state = |layer| LayerState {
             layer,
@@ -93,7 +93,7 @@ impl BoxReport {
     }
 
     /// Returns whether the system has every required layer.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.refusal(&Accept::default()).is_none()
     }
 

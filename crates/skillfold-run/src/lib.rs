@@ -63,7 +63,7 @@ pub use dependencies::{Dependencies, Installer, dependencies, script_dependencie
 pub use error::{RunError, RunErrorKind};
 pub use help::{Help, help};
 pub use interpreter::Interpreter;
-pub use layers::{Accept, BoxReport, Layer, LayerState};
+pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};

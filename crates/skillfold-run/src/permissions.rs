@@ -231,7 +231,7 @@ impl Permissions {
         for (name, value) in &self.environment {
             let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             if name.is_empty() || !name.bytes().all(is_word) || value.contains('\0') {
-                let hint = "A name has letters, digits and `_`, a value no NUL";
+                let hint = "Use only letters, digits and `_` in the name, and no NUL character in the value";
                 return refused(format!("Not an environment variable: `{name}`"), hint);
             }
             if RESERVED.contains(&name.as_str())

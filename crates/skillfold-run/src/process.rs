@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::copy::SkillCopy;
 use crate::dependencies::Installer;
 use crate::interpreter::Installed;
-use crate::layers::BoxReport;
+use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
 use crate::permissions::{Packages, Permissions};
 
@@ -89,7 +89,7 @@ pub(crate) struct Request<'a> {
     pub(crate) permissions: &'a Permissions,
     /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
-    pub(crate) report: BoxReport,
+    pub(crate) report: SandboxReport,
 }
 
 impl Request<'_> {

@@ -9,7 +9,7 @@ use crate::copy::SkillCopy;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
 use crate::interpreter;
-use crate::layers::{BoxReport, Layer};
+use crate::layers::{Layer, SandboxReport};
 use crate::options::RunOptions;
 use crate::permissions::Packages;
 use crate::process::{Input, LanguageHost, Process, Request};
@@ -18,11 +18,11 @@ use crate::scripts::script;
 use crate::supervise::{Observer, Outcome, Stream, Supervision};
 
 /// Returns which sandbox layers this system has. The first call probes them.
-pub fn layers() -> BoxReport {
+pub fn layers() -> SandboxReport {
     #[cfg(target_os = "linux")]
     return crate::linux::report::report().clone();
     #[cfg(not(target_os = "linux"))]
-    BoxReport::new(|_| Some("it exists only on Linux".to_owned()))
+    SandboxReport::new(|_| Some("it exists only on Linux".to_owned()))
 }
 
 /// A script and everything it runs with.

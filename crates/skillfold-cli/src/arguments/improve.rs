@@ -11,7 +11,7 @@ pub(crate) struct Propose {
     /// The skill to change, or the name of a new one
     #[arg(value_name = "ID", add = complete::skill_ids())]
     pub(crate) id: String,
-    /// What it becomes: a folder with all its files, or a file that is its `SKILL.md`
+    /// The new content: a folder with all the skill's files, or a new `SKILL.md`
     #[arg(value_name = "FROM")]
     pub(crate) from: PathBuf,
     /// Why, for whoever reviews it

@@ -49,7 +49,7 @@ fn parse_code(text: &str) -> Result<Code, String> {
     let mut codes = Code::ALL.iter();
     let code = codes.find(|code| code.number().eq_ignore_ascii_case(text));
     code.copied()
-        .ok_or_else(|| "no finding has this code; one is SF405".to_owned())
+        .ok_or_else(|| "unknown code; codes look like SF405".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -102,7 +102,7 @@ pub(crate) fn show(
     }
     for (by, verdict, reason) in &waiting.recommendations {
         output.show(format!(
-            "{} recommends to {verdict} it: {}",
+            "{}'s recommendation: {verdict} ({})",
             visible(by),
             visible(reason)
         ))?;

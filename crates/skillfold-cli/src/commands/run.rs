@@ -145,7 +145,7 @@ fn show_box(output: &mut Output) -> CommandResult {
         };
         output.line(format!("{:12}  {text}", state.layer.as_str()))?;
     }
-    if !layers().is_whole() {
+    if !layers().is_complete() {
         output.say("Scripts are refused; set `sandbox_without` to run with weaker isolation");
     }
     Ok(ExitCode::SUCCESS)

@@ -11,7 +11,7 @@ use super::spawn::{Streams, launch};
 use super::sys::syscall;
 use crate::copy::SkillCopy;
 use crate::interpreter::Installed;
-use crate::layers::{BoxReport, Layer};
+use crate::layers::{Layer, SandboxReport};
 use crate::limits::RunLimits;
 use crate::permissions::Permissions;
 use crate::process::{Control as _, Input, Request};
@@ -20,8 +20,8 @@ use crate::process::{Control as _, Input, Request};
 const NO_PROGRAM: &str = "/skillfold-run-probe";
 
 /// Returns which layers this system has. Probes once per process.
-pub(crate) fn report() -> &'static BoxReport {
-    static REPORT: OnceLock<BoxReport> = OnceLock::new();
+pub(crate) fn report() -> &'static SandboxReport {
+    static REPORT: OnceLock<SandboxReport> = OnceLock::new();
     REPORT.get_or_init(|| {
         let landlock = version().err().map(|error| {
             let error = io::Error::from(error);
@@ -33,8 +33,8 @@ pub(crate) fn report() -> &'static BoxReport {
             Layer::Seccomp => seccomp.clone(),
             Layer::Namespaces | Layer::ControlGroup | Layer::ResourceLimits => None,
         };
-        let (namespaces, group) = try_box(&BoxReport::new(simple));
-        BoxReport::new(|layer| match layer {
+        let (namespaces, group) = probe_sandbox(&SandboxReport::new(simple));
+        SandboxReport::new(|layer| match layer {
             Layer::Namespaces => namespaces.clone(),
             Layer::ControlGroup => group.clone(),
             other => simple(other),
@@ -59,7 +59,7 @@ fn seccomp_missing() -> Option<String> {
 }
 
 /// Sets up a sandbox without a program. Returns why namespaces and why a control group are unavailable.
-pub(super) fn try_box(report: &BoxReport) -> (Option<String>, Option<String>) {
+pub(super) fn probe_sandbox(report: &SandboxReport) -> (Option<String>, Option<String>) {
     let limits = RunLimits::default();
     let permissions = Permissions::default();
     let tried = SkillCopy::new([])

@@ -6,11 +6,11 @@ use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::sock_filter;
 
-use super::report::try_box;
+use super::report::probe_sandbox;
 use super::seccomp::install;
 use super::sys::clone_mount;
 use crate::copy::SkillCopy;
-use crate::layers::BoxReport;
+use crate::layers::SandboxReport;
 use crate::run::{Run, layers};
 
 const KILL_PROCESS: u32 = 0x8000_0000;
@@ -31,7 +31,7 @@ fn without<T: Send + 'static>(
         one(0x06, 0x7fff_0000, 0),
     ];
     // Probes the layers beforehand.
-    assert!(layers().is_whole());
+    assert!(layers().is_complete());
     let closure = move || {
         install(&[filter]).unwrap();
         closure()
@@ -51,7 +51,7 @@ fn failure() -> String {
 fn init_killed_during_setup_is_a_start_failure() {
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set up the sandbox: its first process was killed");
-    let layers = || try_box(&BoxReport::new(|_| None)).0;
+    let layers = || probe_sandbox(&SandboxReport::new(|_| None)).0;
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, layers);
     insta::assert_snapshot!(why.unwrap(), @"could not set up the sandbox: its first process was killed; unprivileged user namespaces may be switched off");
 }

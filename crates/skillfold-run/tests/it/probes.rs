@@ -25,9 +25,9 @@ type Results = BTreeMap<String, Option<String>>;
 fn no_probe_escapes_the_sandbox_as_root_or_user() {
     for (user, prefix) in users() {
         // Each has its own host, since successful probes remove its files.
-        let control = run_without_box(&Host::new(), &prefix);
+        let control = run_without_sandbox(&Host::new(), &prefix);
         let successes = control.values().flatten().count();
-        let (results, output) = run_in_box(&Host::new(), &prefix, "whole");
+        let (results, output) = run_in_sandbox(&Host::new(), &prefix, "whole");
         let escapes: Vec<_> = results.iter().filter(|(_, got)| got.is_some()).collect();
         assert!(escapes.is_empty(), "as {user}: {escapes:#?}");
         assert!(
@@ -83,10 +83,10 @@ fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
         shell,
         "sh",
     ]);
-    let (_, refusal) = probe_in_box(&Host::new(), &user, "whole");
+    let (_, refusal) = probe_in_sandbox(&Host::new(), &user, "whole");
     assert_eq!(refusal["code"], "sandbox_unavailable");
     assert_eq!(refusal["layer"], "namespaces");
-    let (results, outcome) = probe_in_box(&Host::new(), &user, "without namespaces");
+    let (results, outcome) = probe_in_sandbox(&Host::new(), &user, "without namespaces");
     let results = results.unwrap_or_else(|| panic!("{outcome}"));
     let is_known = |name: &str| {
         WITHOUT_NAMESPACES
@@ -107,7 +107,7 @@ fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
 
 #[test]
 fn network_permission_does_not_open_unix_sockets_of_the_host() {
-    let (_, outcome) = probe_in_box(&Host::new(), &[], "network");
+    let (_, outcome) = probe_in_sandbox(&Host::new(), &[], "network");
     let results: Results = serde_json::from_str(outcome["stdout"].as_str().unwrap()).unwrap();
     assert!(results["connect to 127.0.0.1"].is_some());
     for closed in [
@@ -166,8 +166,8 @@ fn users() -> Vec<(&'static str, Vec<&'static str>)> {
     }
 }
 
-fn run_in_box(host: &Host, user: &[&str], mode: &str) -> (Results, String) {
-    let (results, outcome) = probe_in_box(host, user, mode);
+fn run_in_sandbox(host: &Host, user: &[&str], mode: &str) -> (Results, String) {
+    let (results, outcome) = probe_in_sandbox(host, user, mode);
     (
         results.unwrap_or_else(|| panic!("{outcome}")),
         outcome.to_string(),
@@ -192,7 +192,7 @@ fn runner(host: &Host, user: &[&str], name: &str) -> Command {
 }
 
 /// Runs the probes in the sandbox. Returns their results, if they ran, and the full outcome.
-fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Value) {
+fn probe_in_sandbox(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Value) {
     let result = host.path().join("result");
     // Without namespaces the real host's files are visible too, so only harmless probes run.
     let harmless = mode == "without namespaces";
@@ -205,7 +205,7 @@ fn probe_in_box(host: &Host, user: &[&str], mode: &str) -> (Option<Results>, Val
 }
 
 /// The control: the same probes, in a mount namespace so that none of their mounts stay.
-fn run_without_box(host: &Host, user: &[&str]) -> Results {
+fn run_without_sandbox(host: &Host, user: &[&str]) -> Results {
     let script = host.path().join("probes.py");
     fs::write(&script, include_str!("probes.py")).unwrap();
     let scratch = host.path().join("scratch");

@@ -13,7 +13,7 @@ use crate::skill::{path, run, skill};
 
 #[test]
 fn this_system_has_every_required_layer() {
-    assert!(layers().is_whole(), "{:?}", layers());
+    assert!(layers().is_complete(), "{:?}", layers());
 }
 
 #[test]

@@ -320,7 +320,7 @@ pub(crate) fn new_passphrase(
     old: Option<&str>,
 ) -> Result<(Option<ReadFile>, Vec<u8>), Error> {
     if new.chars().count() < MIN_CHARACTERS {
-        let why = format!("A passphrase has at least {MIN_CHARACTERS} characters");
+        let why = format!("The passphrase is too short; use at least {MIN_CHARACTERS} characters");
         return Err(Error::invalid("passphrase", why));
     }
     let file = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)?;

@@ -325,8 +325,8 @@ impl Host {
     }
 }
 
-/// Returns the rule that trusts the project after a look at what is in a pinned folder, and why that could not be looked at for
-/// the moment. Changes are reported in the list's findings. The roots of a folder without changes refuse whatever changes later.
+/// Checks a pinned folder against its pins. Returns the rule that still trusts the project, if any, and the error if the
+/// folder is temporarily unreadable. Adds changes to the list's findings. If nothing changed, its roots refuse later changes.
 fn check_pins(
     rule: Option<TrustRule>,
     trusted: &mut TrustedFolders,

@@ -22,7 +22,7 @@ const YES: [&str; 2] = ["true", "yes"];
 ///
 /// ```yaml
 /// permissions:
-///   network: [api.example.com]   # or `true`; the whole network is granted, the names are for the person
+///   network: [api.example.com]   # or `true`; grants the whole network; the host names only inform the user
 ///   read: [~/Documents]
 ///   write: [~/Reports]
 ///   env: [EXAMPLE_TOKEN]
@@ -53,7 +53,8 @@ pub struct AskedPermissions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AskedPlace {
     path: PathBuf,
-    /// The path with links resolved. Of one that does not exist, what it is unless a link is made.
+    /// The path with links resolved. For a path that does not exist yet: what it will resolve to if it is not created as a
+    /// link.
     real: PathBuf,
     /// Whether a link in it leads elsewhere.
     is_linked: bool,
@@ -90,7 +91,7 @@ impl AskedPermissions {
         }
     }
 
-    /// Returns the paths of a field; what is no path that can be granted is not understood.
+    /// Returns the grantable paths of a field, and adds everything else to `unknown`.
     fn paths(&mut self, value: &Value) -> Vec<String> {
         let is_path = |word: &String| {
             let Some(rest) = word.strip_prefix('~').unwrap_or(word).strip_prefix('/') else {
@@ -134,6 +135,9 @@ impl AskedPermissions {
     }
 
     /// Returns one line for each thing that it asks for. A path that leads elsewhere says where.
+    ///
+    /// The lines are stored when the user allows the skill, and compared at each run: whatever
+    /// [`permissions`](Self::permissions) grants must have a line here.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.network {
@@ -144,7 +148,10 @@ impl AskedPermissions {
                 format!("the network, all of it (it names {})", visible(&hosts))
             });
         }
-        let paths = [("to read", &self.read), ("to write", &self.write)];
+        let paths = [
+            ("read access to", &self.read),
+            ("write access to", &self.write),
+        ];
         for (what, paths) in paths {
             lines.extend(paths.iter().map(|path| {
                 let place = self.places.get(path).filter(|place| place.is_linked);

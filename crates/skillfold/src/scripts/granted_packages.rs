@@ -24,7 +24,7 @@ impl RunnableSkill {
         }
     }
 
-    /// Returns those packages that were installed when the skill was allowed before that it still names in the same way.
+    /// Returns the packages from an earlier allowance that the skill still names in the same way.
     pub(super) fn kept_packages(
         &self,
         before: &[SkillPackages],

@@ -44,13 +44,13 @@ use crate::settings::{ApprovalRequires, Settings};
 use crate::skills::Skills;
 use crate::skills::toolset_pool::PoolKey;
 
-/// Why a skill does not run that the user has not allowed.
+/// Why a skill may not run: the user has not allowed it, or it has changed since.
 const NOT_ALLOWED: &str = "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks";
 
-/// Why a skill does not run that was granted a path in which somebody made a link.
+/// Why a skill may not run: a path that it was granted now leads elsewhere.
 const LEADS_ELSEWHERE: &str = "A path it was granted is now a link to somewhere else; `skillfold allow` with its id shows where, and asks";
 
-/// Why a skill does not run that is in the list without an approval.
+/// Why a skill may not run: it is in the list, but was not approved with the required passphrase.
 const WITHOUT_PASSPHRASE: &str = "It was allowed without the passphrase that the settings require; run `skillfold allow` with its id";
 
 /// Maximum files that a question lists.
@@ -386,7 +386,7 @@ impl RunnableSkill {
         skillfold_run::dependencies(&self.copy, &files)
     }
 
-    /// Returns whether the programs are there that install the packages.
+    /// Checks that the programs that install the packages are available.
     ///
     /// # Errors
     ///
@@ -418,8 +418,8 @@ impl RunnableSkill {
         self.options.permissions().check_protected()
     }
 
-    /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for cannot be
-    /// shown whole, or not be granted: a yes would be for more than was shown.
+    /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for is too long to
+    /// show in full or cannot be granted: the user would agree to more than they see.
     pub fn question(&self) -> Option<String> {
         let asked = self.asked.lines();
         let fits = |line: &String| line.chars().count() <= MAX_ASKED;
@@ -483,7 +483,7 @@ impl RunnableSkill {
         Run::new(&self.copy, script).with_options(self.options.clone())
     }
 
-    /// Sets the token that ends what is run of it.
+    /// Sets the token that cancels its runs.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.options = self.options.with_cancel(cancel);

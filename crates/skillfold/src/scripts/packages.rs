@@ -85,8 +85,8 @@ pub(super) fn delete<'a>(
     }
 }
 
-/// Deletes what is in the folder for packages and belongs to no skill: what an installer left that was interrupted, or a
-/// person who did not agree in the end. Another may be installing, so that only old folders go.
+/// Deletes package folders that no skill uses: those left by an interrupted installation, or by one that the user declined
+/// to allow afterwards. Only old folders are deleted, because another process may be installing.
 #[expect(
     clippy::disallowed_methods,
     reason = "it looks at the engine's own folders, and follows no link"

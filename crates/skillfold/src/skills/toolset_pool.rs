@@ -27,7 +27,7 @@ pub(crate) struct ToolsetPool(Mutex<Vec<(PoolKey, Loaded)>>);
 /// What a loaded toolset is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PoolKey {
-    /// What was looked at.
+    /// The digest of the skill's reviewed content.
     pub(crate) digest: Digest,
     /// What is granted, one line each: the same path may lead to another folder since.
     pub(crate) granted: Vec<String>,

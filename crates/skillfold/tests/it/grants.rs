@@ -93,7 +93,7 @@ fn run_is_refused_if_a_granted_path_resolves_elsewhere_than_when_allowed() {
     let skill = skills.runnable("pdf").unwrap();
     let lines = skill.asked().lines().join("\n");
     let lines = lines.replace(&*user.home.to_string_lossy(), "HOME");
-    insta::assert_snapshot!(lines, @"to read ~/Reports/site/home, which leads to HOME/Other/home");
+    insta::assert_snapshot!(lines, @"read access to ~/Reports/site/home, which leads to HOME/Other/home");
     allow(&skills).unwrap();
     assert_eq!(run(&skills).unwrap(), "ran\n");
 }
@@ -188,7 +188,11 @@ fn grants_too_long_for_a_form_are_not_requested_by_form() {
     };
     let many: Vec<String> = (0..20).map(|number| format!("~/notes-{number}")).collect();
     let twenty = format!("{{read: [{}]}}", many.join(", "));
-    assert!(question(&twenty).unwrap().contains("to read ~/notes-19."));
+    assert!(
+        question(&twenty)
+            .unwrap()
+            .contains("read access to ~/notes-19.")
+    );
     assert!(question(&twenty.replace("]}", "], write: [~/out]}")).is_none());
     let long = format!("{{network: [{}]}}", "a".repeat(3000));
     assert!(question(&long).is_none());

@@ -270,9 +270,9 @@ fn skill_gets_no_more_than_the_permissions_shown_to_the_user() {
     let skill = skills.runnable("pdf").unwrap();
     insta::assert_snapshot!(skill.asked().lines().join("\n"), @r"
     the network, all of it (it names api.example.com)
-    to read ~/in
-    to read /data
-    to write ~/out
+    read access to ~/in
+    read access to /data
+    write access to ~/out
     ");
     for other in [
         "read-only",

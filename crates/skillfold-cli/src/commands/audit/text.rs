@@ -85,7 +85,7 @@ fn event_text(event: &Event, names: &Names<'_>) -> String {
             reason,
         } => {
             let (by, name) = (quoted(by), names.get(*proposal));
-            with_reason(format!("{by} recommends to {verdict} {name}"), reason)
+            with_reason(format!("{by} recommended `{verdict}` for {name}"), reason)
         }
         Event::Rejected {
             proposal,

@@ -337,7 +337,7 @@ impl<'s> Review<'s> {
             .skills
             .replace_proposal(waiting, &edits, author, "Edited")?;
         self.load(Some(&edited.file))?;
-        Ok("This is your edit; approve it with a".to_owned())
+        Ok("This is your edit; press `a` to approve it".to_owned())
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, is_plain: bool) {

@@ -105,7 +105,7 @@ pub(super) fn claims(waiting: &PendingProposal) -> Vec<Said> {
         );
     }
     for (by, verdict, reason) in &waiting.recommendations {
-        let text = format!("{} recommends to {verdict} it:", visible(by));
+        let text = format!("{}'s recommendation: {verdict}", visible(by));
         lines.push(Said::new(plain, "", text));
         lines.push(Said::new(plain, QUOTE, visible(reason)));
     }

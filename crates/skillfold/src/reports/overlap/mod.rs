@@ -332,7 +332,7 @@ impl<'a> Comparison<'a> {
         words
     }
 
-    /// Returns the triggers of more skills than pairs are looked at for.
+    /// Returns the triggers that too many skills share to compare them in pairs.
     fn crowded(&self, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> Vec<CrowdedTrigger> {
         let crowded = self.skills_with.iter().filter(|(_, skills)| {
             let mut skills_here = skills.iter();
