@@ -137,7 +137,7 @@ impl AskedPermissions {
     /// Returns one line for each thing that it asks for. A path that leads elsewhere says where.
     ///
     /// The lines are stored when the user allows the skill, and compared at each run: whatever
-    /// [`permissions`](Self::permissions) grants must have a line here.
+    /// `permissions` grants must have a line here.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.network {
