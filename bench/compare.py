@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of two builds by turns and prints their figures side by side.
 
-    python3 bench/compare.py BEFORE AFTER --corpus CORPUS --data REQUESTS [--rounds 3] [NAME...]
+    python3 bench/compare.py BEFORE AFTER --corpus CORPUS --data REQUESTS [--rounds 4] [NAME...]
 
 BEFORE and AFTER are folders with `skillfold-bench` and `skillfold`. Both builds run every benchmark, one right after the
-other, and each figure is the lowest of all rounds, of rates (`_rps`) the highest: noise only makes it worse. The last line is JSON.
+other, and each figure is the lowest of all rounds, of rates (`_rps`) the highest: noise only makes it worse. The build
+that goes first changes with each round: with two cores of unequal speed, the kernel tends to start every other process
+on the same core. The last line is JSON.
 """
 
 import argparse
@@ -43,7 +45,7 @@ def main():
     parser.add_argument("after", type=pathlib.Path)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--data", required=True)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
     arguments = parser.parse_intermixed_args()
     unknown = set(arguments.names) - set(BENCHES)
@@ -51,13 +53,15 @@ def main():
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
     table = {}
     for name in arguments.names or BENCHES:
-        rounds = []
-        for folder in [arguments.before, arguments.after] * arguments.rounds:
-            fill = {"corpus": arguments.corpus, "data": arguments.data, "folder": folder}
-            rounds.append(run(folder, [word.format(**fill) for word in BENCHES[name].split()]))
-        for figure in rounds[0].keys() & rounds[1].keys():
+        builds = [arguments.before, arguments.after]
+        runs = {folder: [] for folder in builds}
+        for number in range(arguments.rounds):
+            for folder in builds if number % 2 == 0 else reversed(builds):
+                fill = {"corpus": arguments.corpus, "data": arguments.data, "folder": folder}
+                runs[folder].append(run(folder, [word.format(**fill) for word in BENCHES[name].split()]))
+        for figure in set.intersection(*(set(figures) for folder in builds for figures in runs[folder])):
             best = max if figure.endswith("_rps") else min
-            before, after = (best(one[figure] for one in rounds[start::2]) for start in (0, 1))
+            before, after = (best(figures[figure] for figures in runs[folder]) for folder in builds)
             table[f"{name} {figure}"] = {"before": before, "after": after}
         for figure in sorted(figure for figure in table if figure.startswith(f"{name} ")):
             before, after = table[figure].values()
