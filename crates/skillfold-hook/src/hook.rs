@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use skillfold::core::disclose::{
-    Breadcrumb, Fallback, LogDetail, Mode, SkillOutcome, SuggestionThresholds, Turn,
+    Breadcrumb, ClientList, Fallback, LogDetail, Mode, SkillOutcome, SuggestionThresholds, Turn,
 };
 use skillfold::core::{Budget, Error, Policy};
 use skillfold::{
-    Client, Session, Skills,
+    Session, Skills,
+    client::Client,
     conversation::{Conversation, ConversationKey, Conversations},
     settings::HookMode,
 };
@@ -300,10 +301,8 @@ pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
     let thresholds = SuggestionThresholds::default()
         .with_give_from(percent(settings.hook_inject_from.value))
         .with_show_from(percent(settings.hook_suggest_from.value));
-    let catalog = skills.catalog();
     let known = Client::find(client.name());
-    let roots = catalog.roots().iter().enumerate();
-    let roots = roots.filter(|(_, root)| known.is_some_and(|known| known.searches(root)));
+    let list = known.map(|known| Arc::new(skills.own_list(known)) as Arc<dyn ClientList>);
     let policy = settings.policy();
     let max_skills = match mode {
         HookMode::Inject => policy.max_skills,
@@ -320,6 +319,6 @@ pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
             .with_suggestions(Some(thresholds))
             .with_gives_by_common_words(false)
             .with_suggestion_characters(DESCRIPTION_CHARACTERS)
-            .with_client_roots(roots.map(|(index, _)| index).collect()),
+            .with_client_list(list),
     )
 }

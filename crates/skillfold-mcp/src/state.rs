@@ -7,12 +7,14 @@ use std::thread;
 
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, Tool};
+use skillfold::client::Client;
+use skillfold::client::OwnList;
 use skillfold::conversation::SkillMismatch;
 use skillfold::core::bind::Visibility;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::disclose::Listing;
 use skillfold::core::{Agent, Budget, Catalog, ContextLifetime};
-use skillfold::{Client, Session, Skills};
+use skillfold::{Session, Skills};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -60,7 +62,7 @@ pub(crate) struct SnapshotView {
 }
 
 /// A kind of client: its id, if known, and its listing budget.
-type ClientKind = (Option<&'static str>, Budget);
+type ClientKind = (Option<OwnList>, Budget);
 
 impl SnapshotView {
     /// Returns a client's view: without skills that need another client version, if the settings hide these.
@@ -109,14 +111,16 @@ impl SnapshotView {
         let client = info.and_then(|info| Client::from_info(&info.name));
         let version = info.map(|info| info.version.as_str());
         let budget = self.session.skills().listing_budget(client, version);
-        let key = (client.map(|client| client.id), budget);
+        let skills = self.session.skills();
+        let list = client.map(|client| skills.own_list(client));
+        let key = (list, budget);
         if let Some(known) = lock(&self.instructions).get(&key) {
             return Arc::clone(known);
         }
-        let listing = self.session.instructions(client, budget);
+        let listing = self.session.instructions(key.0.as_ref(), budget);
         log_left_out(&listing);
         let instructions = Arc::new(ClientInstructions {
-            tools: tools::for_client(&self.session, client, self.structured),
+            tools: tools::for_client(&self.session, key.0.as_ref(), self.structured),
             text: Some(listing.text).filter(|text| !text.is_empty()),
         });
         lock(&self.instructions).insert(key, Arc::clone(&instructions));

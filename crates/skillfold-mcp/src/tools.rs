@@ -5,7 +5,8 @@ use rmcp::model::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skillfold::{Block, Client, Json, Session, Tool as Kind, ToolAnswer, ToolDefinition};
+use skillfold::client::OwnList;
+use skillfold::{Block, Json, Session, Tool as Kind, ToolAnswer, ToolDefinition};
 
 use crate::metrics::Method;
 
@@ -38,13 +39,9 @@ pub(crate) fn definition(definition: ToolDefinition, structured: bool) -> Tool {
 ///
 /// Some clients defer tools until the model searches for them. They get the search hint and, if there are skills they
 /// do not list themselves, a note that the tools to find and load a skill are needed from the start.
-pub(crate) fn for_client(
-    session: &Session,
-    client: Option<&Client>,
-    structured: bool,
-) -> Vec<Tool> {
-    let is_listed = session.is_listed_by(client);
-    let tools = session.tools_for(client).into_iter().map(|tool| {
+pub(crate) fn for_client(session: &Session, list: Option<&OwnList>, structured: bool) -> Vec<Tool> {
+    let is_listed = session.is_listed_by(list);
+    let tools = session.tools_for(list).into_iter().map(|tool| {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
         if !is_listed && matches!(tool.tool, Kind::Search | Kind::Load) {

@@ -65,7 +65,7 @@ pub mod settings;
 
 pub mod trust;
 
-mod client;
+pub mod client;
 
 mod search_index;
 
@@ -105,7 +105,6 @@ mod o200k;
 mod trace;
 
 pub use agents::AgentSkills;
-pub use client::Client;
 pub use conversation::Session;
 pub use discovery::Host;
 pub use environment::Environment;

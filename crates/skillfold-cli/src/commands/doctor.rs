@@ -8,6 +8,7 @@ use anstyle::Style;
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
+use skillfold::discovery::CLIENT_FOLDERS;
 use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
 use skillfold::{
     Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
@@ -154,7 +155,13 @@ fn print_roots(roots: &[RootState], all: bool, output: &mut Output) -> Result<()
         }
     }
     let missing = roots.iter().filter(|root| !is_shown(root));
-    let missing: Vec<_> = missing.map(|root| visible(&root.root)).collect();
+    let is_of_one_client =
+        |root: &&RootState| CLIENT_FOLDERS.iter().any(|it| root.root.ends_with(it));
+    let (of_one_client, shared): (Vec<_>, Vec<_>) = missing.partition(is_of_one_client);
+    let mut missing: Vec<_> = shared.iter().map(|root| visible(&root.root)).collect();
+    if !of_one_client.is_empty() {
+        missing.push("folders of single clients".into());
+    }
     if !missing.is_empty() {
         let missing = format!("searched too, but missing: {}", missing.join(", "));
         output.line(format!("  {}", paint(DIM, missing)))?;

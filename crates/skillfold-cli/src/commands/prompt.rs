@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use skillfold::core::ContextLifetime;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{ClientPrompt, DecisionView, Document, Prompt};
-use skillfold::{Client, Skills, conversation::SessionFile};
+use skillfold::{Skills, client::Client, conversation::SessionFile};
 
 use crate::arguments::{self, Global};
 use crate::commands::why::{likelihood, say_unread};
@@ -137,11 +137,12 @@ fn say_comparison(tokens: u64, counted_by: &str, plain: u64, output: &mut Output
 }
 
 /// Prints what a client's model gets from the server before any request: the instructions and the tools.
-fn run_for_client(client: &Client, skills: &Skills, output: &mut Output) -> CommandResult {
+fn run_for_client(client: &'static Client, skills: &Skills, output: &mut Output) -> CommandResult {
     let policy = skills.report().settings.policy();
     let session = skills.session(policy, ContextLifetime::History);
-    let listing = session.instructions(Some(client), skills.listing_budget(Some(client), None));
-    let prompt = ClientPrompt::new(client, &session, &listing);
+    let list = skills.own_list(client);
+    let listing = session.instructions(Some(&list), skills.listing_budget(Some(client), None));
+    let prompt = ClientPrompt::new(&list, &session, &listing);
     if output.is_json() {
         return output.json(Document::ClientPrompt(prompt));
     }

@@ -274,7 +274,7 @@ fn doctor_reports_the_status_of_each_root_and_skill() {
     Roots
       ~/.agents/skills  user                2 skills
       .agents/skills    project, untrusted  1 skill, 1 invalid SKILL.md
-      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .claude/skills, .agent/skills, .skillfold/skills
+      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .claude/skills, .agent/skills, .skillfold/skills, folders of single clients
 
     ! 4 found: 3 parsed, 1 repaired, 1 active, 1 shadowed, 1 disabled, 1 untrusted, 1 refused
     exit 1

@@ -582,3 +582,91 @@ fn overlong_message_is_answered_with_its_id() {
     assert!(about(8.into())["result"].is_object());
     assert_eq!(ids(&answers), ["pdf"]);
 }
+
+#[test]
+fn skills_that_a_client_no_longer_lists_are_in_our_list() {
+    let world = World::new(
+        "
+        //- person/.claude/skills/folder/SKILL.md
+        ---
+        name: other-name
+        description: Folds paper
+        ---
+        //- person/.qwen/skills/folder/SKILL.md
+        ---
+        name: for-qwen
+        description: Folds paper
+        ---
+        //- person/.agents/skills/shared/SKILL.md
+        ---
+        name: shared
+        description: Cuts paper
+        ---
+        ",
+    );
+    let instructions = |name: &str| {
+        let said = INITIALIZE.replace(r#""name":"t""#, &format!(r#""name":"{name}""#));
+        let (answers, _) = serve(&world, &[], &said);
+        let text = answers[0]["result"]["instructions"].as_str().unwrap();
+        text.to_owned()
+    };
+    let put = |file: &str, text: &str| {
+        let path = world.path("person").join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    // The client, its settings, a skill that they turn off, and settings that leave the list on.
+    for (client, file, off, skill, on) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            r#"{"skillOverrides": {"folder": "user-invocable-only"}} // why"#,
+            "- other-name: Folds",
+            r#"{"skillOverrides": {"other-name": "user-invocable-only", "folder": "on"}}"#,
+        ),
+        (
+            "codex-mcp-client",
+            ".codex/config.toml",
+            "[skills]\ninclude_instructions = false\n",
+            "- shared: Cuts",
+            "include_instructions = false\n",
+        ),
+        (
+            "gemini-cli-mcp-client",
+            ".gemini/settings.json",
+            r#"{"skills": {"enabled": false}}"#,
+            "- shared: Cuts",
+            r#"{"skills": {"enabled": true}}"#,
+        ),
+        (
+            "opencode",
+            ".config/opencode/opencode.json",
+            r#"{"permission": {"skill": {"*": "deny"}}}"#,
+            "- shared: Cuts",
+            r#"{"permission": {"skill": {"*": "ask"}}}"#,
+        ),
+        (
+            "qwen-cli-mcp-client-x",
+            ".qwen/settings.json",
+            r#"{"skills": {"disabled": ["for-qwen"]}}"#,
+            "- for-qwen: Folds",
+            r#"{"skills": {"disabled": ["folder"]}}"#,
+        ),
+        (
+            "copilot-cli",
+            ".copilot/settings.json",
+            r#"{"disabledSkills": ["shared"]}"#,
+            "- shared: Cuts",
+            "not JSON",
+        ),
+    ] {
+        let listed = instructions(client);
+        assert!(!listed.contains(skill), "{client}: {listed}");
+        put(file, on);
+        let listed = instructions(client);
+        assert!(!listed.contains(skill), "{client}: {listed}");
+        put(file, off);
+        let listed = instructions(client);
+        assert!(listed.contains(skill), "{client}: {listed}");
+    }
+}

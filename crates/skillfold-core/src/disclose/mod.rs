@@ -35,7 +35,9 @@ pub use fit::ListingDetail;
 pub use listing::Listing;
 pub use memory::{Memory, NoMemory, RepeatedSkill};
 pub use outcome::SkillOutcome;
-pub use policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier};
+pub use policy::{
+    Breadcrumb, ClientList, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier,
+};
 pub use style::Style;
 pub use tokens::{TokenCounter, TokenEstimate};
 pub use tool_names::ToolNames;

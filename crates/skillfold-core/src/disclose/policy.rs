@@ -11,6 +11,12 @@ use crate::disclose::style::Style;
 use crate::disclose::tokens::{TokenCounter, TokenEstimate};
 use crate::disclose::tool_names::ToolNames;
 
+/// The list of skills that a client makes itself.
+pub trait ClientList: fmt::Debug + Send + Sync {
+    /// Returns whether the client lists and loads a skill itself.
+    fn lists(&self, entry: &Entry<'_>) -> bool;
+}
+
 /// How much a model is told, and when.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -37,9 +43,8 @@ pub struct Policy {
     pub gives_by_common_words: bool,
     /// Maximum characters of the description in the line about a suggested skill.
     pub suggestion_characters: usize,
-    /// The roots, by their index in the catalog, whose skills the client lists and loads itself. A skill of these is only
-    /// named.
-    pub client_roots: Arc<[usize]>,
+    /// The client's own list. A skill that it lists is only named: the client loads it itself.
+    pub client_list: Option<Arc<dyn ClientList>>,
     /// What happens if nothing matches.
     pub fallback: Fallback,
     /// The names of the tools that texts mention.
@@ -62,7 +67,7 @@ setters! {
         with_suggestions(suggestions: Option<SuggestionThresholds>),
         with_gives_by_common_words(gives_by_common_words: bool),
         with_suggestion_characters(suggestion_characters: usize),
-        with_client_roots(client_roots: Arc<[usize]>),
+        with_client_list(client_list: Option<Arc<dyn ClientList>>),
         with_fallback(fallback: Fallback),
         with_tools(tools: ToolNames),
         with_counter(counter: Arc<dyn TokenCounter>),
@@ -114,7 +119,9 @@ impl Policy {
 
     /// Returns whether the client lists and loads a skill itself.
     pub(crate) fn is_loaded_by_client(&self, entry: &Entry<'_>) -> bool {
-        self.client_roots.contains(&entry.skill().source)
+        self.client_list
+            .as_ref()
+            .is_some_and(|list| list.lists(entry))
     }
 
     /// Returns the finder that suggests skills for a message, unless the policy is triggers only.
@@ -137,7 +144,7 @@ impl Default for Policy {
             gives_by_common_words: true,
             // A valid description is shown whole.
             suggestion_characters: 1024,
-            client_roots: Arc::default(),
+            client_list: None,
             fallback: Fallback::default(),
             tools: ToolNames::default(),
             counter: Arc::new(TokenEstimate),

@@ -172,6 +172,18 @@ fn skill_loaded_by_the_client_itself_is_named_once() {
 }
 
 #[test]
+fn skill_that_the_client_no_longer_lists_is_given() {
+    let mut user = User::new();
+    user.write(
+        ".claude/settings.json",
+        r#"{"skillOverrides": {"pdf-forms": "user-invocable-only"}}"#,
+    );
+    let request = "Use the pdf-forms skill to fill in the tax form";
+    let added = user.prompt("a", request);
+    assert!(added.contains("Fill it in."), "{added}");
+}
+
+#[test]
 fn instructions_over_the_client_limit_are_only_named() {
     let mut user = User::new();
     let text = user.prompt("a", "Please do the large thing");

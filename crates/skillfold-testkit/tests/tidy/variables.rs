@@ -7,7 +7,7 @@ use crate::source::literals;
 use crate::tree::{File, file};
 
 /// The only file that reads variables.
-const READER: &str = "crates/skillfold/src/environment.rs";
+const READER: &str = "crates/skillfold/src/environment/mod.rs";
 const PAGE: &str = "docs/reference/variables.md";
 
 /// Variables read by a dependency: they control colours or request completions.

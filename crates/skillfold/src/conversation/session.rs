@@ -14,7 +14,7 @@ use skillfold_core::{
     Budget, Catalog, ContextLifetime, Entry, Error, Instructions, Loader, Policy, SessionState,
 };
 
-use crate::client::Client;
+use crate::client::{Client, OwnList};
 use crate::skills::preferred::ProjectWords;
 use crate::skills::{SearchResults, Skills};
 
@@ -172,15 +172,13 @@ impl Session {
     /// without the skills that the client lists itself. In triggered mode it only says how to find skills.
     ///
     /// [`Skills::listing_budget`] returns the budget for a client.
-    pub fn instructions(&self, client: Option<&Client>, budget: Budget) -> Listing {
+    pub fn instructions(&self, list: Option<&OwnList>, budget: Budget) -> Listing {
         let mut session = self.clone();
         session.policy.catalog = budget;
         let is_triggered = session.policy.mode == Mode::Triggered;
         // A server adds nothing to a request, so the listing cannot be brief.
         session.policy.mode = Mode::Catalog;
-        session.listing_except(|entry| {
-            is_triggered || client.is_some_and(|client| client.lists(entry))
-        })
+        session.listing_except(|entry| is_triggered || list.is_some_and(|list| list.lists(entry)))
     }
 
     /// Returns a listing without the skills that `is_unlisted` accepts; it only says how many there are.

@@ -17,4 +17,4 @@ pub use host::Host;
 pub use report::DiscoveryReport;
 #[cfg(feature = "index")]
 pub use root_cache::RootCache;
-pub use roots::{FOLDERS, RootStatus, SearchedRoot};
+pub use roots::{CLIENT_FOLDERS, FOLDERS, RootStatus, SearchedRoot};

@@ -18,6 +18,19 @@ pub const FOLDERS: [&str; 4] = [
     ".skillfold/skills",
 ];
 
+/// Skill folders of single clients, which come after the others.
+pub const CLIENT_FOLDERS: [&str; 9] = [
+    ".codex/skills",
+    ".config/opencode/skills",
+    ".copilot/skills",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".github/skills",
+    ".opencode/skill",
+    ".opencode/skills",
+    ".qwen/skills",
+];
+
 /// A folder that was looked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -212,13 +225,16 @@ fn candidates(
     });
     let mut roots: Vec<SearchedRoot> = configured.collect();
     if settings.default_roots.value {
-        let projects = environment.project_folders();
-        let projects = projects.into_iter().map(|folder| (folder, Scope::Project));
-        let home = environment.home_dir().map(|home| (home, Scope::User));
-        for (folder, scope) in projects.chain(home) {
-            let paths = FOLDERS.iter().map(|name| folder.join(name));
-            roots.extend(paths.map(|path| root(path, scope, Origin::Default)));
+        for folder in environment.project_folders() {
+            let paths = folders().map(|name| folder.join(name));
+            roots.extend(paths.map(|path| root(path, Scope::Project, Origin::Default)));
         }
+        let paths = folders().filter_map(|name| environment.user_path(name));
+        roots.extend(paths.map(|path| root(path, Scope::User, Origin::Default)));
     }
     roots
+}
+
+fn folders() -> impl Iterator<Item = &'static str> {
+    FOLDERS.into_iter().chain(CLIENT_FOLDERS)
 }

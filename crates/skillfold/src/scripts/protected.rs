@@ -107,21 +107,12 @@ const UNWRITABLE: [&str; 51] = [
     "bin",
 ];
 
-/// Folders of the home that a variable may move elsewhere.
-const MOVABLE: [(&str, &str); 2] = [
-    (".config/", "XDG_CONFIG_HOME"),
-    (".local/share/", "XDG_DATA_HOME"),
-];
-
 /// Returns what no skill gets: what is named above, the engine's own folders, and the roots of skills.
 pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Protected {
     let home = environment.home_dir();
     let in_home = |names: &'static [&str]| {
         names.iter().flat_map(|name| {
-            let moved = MOVABLE.iter().filter_map(|(folder, variable)| {
-                let rest = name.strip_prefix(folder)?;
-                Some(environment.folder_variable(variable)?.join(rest))
-            });
+            let moved = environment.moved_path(name);
             home.map(|home| home.join(name)).into_iter().chain(moved)
         })
     };

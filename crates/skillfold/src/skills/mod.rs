@@ -34,7 +34,7 @@ pub use self::counters::{CounterRow, Counters};
 pub use self::search::{Hit, SearchResults};
 pub use self::warnings::Warning;
 use crate::answer::AnswerCache;
-use crate::client::Client;
+use crate::client::{Client, OwnList};
 use crate::discovery::host::{DiscoveredRoots, Host};
 use crate::discovery::report::DiscoveryReport;
 use crate::environment::{self, Environment};
@@ -433,6 +433,11 @@ impl Skills {
         self.check_trust();
         let current = self.snapshot();
         f(current.matcher(), &current.loader)
+    }
+
+    /// Returns the list that a client makes itself, by its settings now.
+    pub fn own_list(&self, client: &'static Client) -> OwnList {
+        OwnList::read(client, self.environment())
     }
 
     /// Returns the budget of the listing for a client of a server: what the settings say, or else what this version of

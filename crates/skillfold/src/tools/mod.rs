@@ -21,7 +21,7 @@ pub use media::{BYTES_TYPE, media_type};
 
 use crate::answer::failure::Failure;
 use crate::answer::{AnswerCache, AnswerKey};
-use crate::client::Client;
+use crate::client::OwnList;
 use crate::conversation::session::Session;
 use crate::json::Json;
 
@@ -48,9 +48,9 @@ impl Session {
 
     /// Returns the definitions of the tools for a client's model. A client that lists all skills itself gets those alone that
     /// find and load a skill.
-    pub fn tools_for(&self, client: Option<&Client>) -> Vec<ToolDefinition> {
+    pub fn tools_for(&self, list: Option<&OwnList>) -> Vec<ToolDefinition> {
         let mut tools = self.tools();
-        if self.is_listed_by(client) {
+        if self.is_listed_by(list) {
             let is_needed =
                 |tool: Tool| matches!(tool, Tool::Search | Tool::Load) || !tool.only_reads();
             tools.retain(|tool| is_needed(tool.tool));
@@ -59,11 +59,11 @@ impl Session {
     }
 
     /// Returns whether a client itself lists all skills that the conversation may see.
-    pub fn is_listed_by(&self, client: Option<&Client>) -> bool {
-        client.is_some_and(|client| {
+    pub fn is_listed_by(&self, list: Option<&OwnList>) -> bool {
+        list.is_some_and(|list| {
             self.skills.with_catalog(|catalog| {
                 let mut visible = catalog.visible();
-                visible.all(|entry| client.lists(&entry) || !self.state.may_see(entry.id()))
+                visible.all(|entry| list.lists(&entry) || !self.state.may_see(entry.id()))
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use skillfold_core::disclose::Listing;
 
-use crate::client::Client;
+use crate::client::OwnList;
 use crate::conversation::session::Session;
 use crate::tools::ToolDefinition;
 
@@ -33,15 +33,15 @@ pub struct ClientPrompt {
 
 impl ClientPrompt {
     /// Creates the view of [instructions](Session::instructions) for a client.
-    pub fn new(client: &Client, session: &Session, listing: &Listing) -> Self {
+    pub fn new(list: &OwnList, session: &Session, listing: &Listing) -> Self {
         let counter = &session.policy().counter;
-        let tools = session.tools_for(Some(client));
+        let tools = session.tools_for(Some(list));
         let texts = tools.iter().flat_map(|tool| {
             let schema = tool.input_schema.to_string();
             [tool.name.clone(), tool.description.clone(), schema]
         });
         Self {
-            client: client.id.to_owned(),
+            client: list.client().id.to_owned(),
             instructions: listing.text.clone(),
             tokens: listing.tokens,
             shortened: listing.shortened.len(),

@@ -1,13 +1,17 @@
 //! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
 
+mod own_list;
+
+use skillfold_core::Budget;
 use skillfold_core::catalog::Versions;
-use skillfold_core::{Budget, Entry, Root};
+
+pub use own_list::{ListSwitch, OwnList, SwitchForm};
 
 /// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
 const UNKNOWN_BUDGET: Budget = Budget::characters(2_000);
 
 /// A client that is known.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Client {
     /// Its id, such as `claude-code`.
@@ -18,13 +22,15 @@ pub struct Client {
     kept: &'static [(Version, Kept)],
     /// The folders whose skills it lists itself, inside a project or a home.
     folders: &'static [&'static str],
+    /// The setting that turns off its own list; `None` if it has none.
+    pub list_switch: Option<ListSwitch>,
 }
 
 /// A version of a client: its first three numbers.
 type Version = [u32; 3];
 
 /// How much of a server's instructions a client keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kept {
     All,
     Characters(u64),
@@ -42,18 +48,21 @@ impl Client {
                 ([0; 3], Kept::Characters(2_000)),
             ],
             folders: &[".claude/skills"],
+            list_switch: Some(ListSwitch::CLAUDE_CODE),
         },
         Self {
             id: "codex",
             info_name: "codex-mcp-client",
             kept: &[([0; 3], Kept::All)],
             folders: &[".agents/skills", ".codex/skills"],
+            list_switch: Some(ListSwitch::CODEX),
         },
         Self {
             id: "gemini",
             info_name: "gemini-cli-mcp-client",
             kept: &[([0; 3], Kept::All)],
             folders: &[".agents/skills", ".gemini/skills"],
+            list_switch: Some(ListSwitch::GEMINI),
         },
         Self {
             id: "opencode",
@@ -64,8 +73,9 @@ impl Client {
                 ".claude/skills",
                 ".opencode/skill",
                 ".opencode/skills",
-                "opencode/skills",
+                ".config/opencode/skills",
             ],
+            list_switch: Some(ListSwitch::OPENCODE),
         },
         Self {
             id: "vscode",
@@ -77,6 +87,7 @@ impl Client {
                 ".copilot/skills",
                 ".github/skills",
             ],
+            list_switch: None,
         },
         Self {
             id: "copilot-cli",
@@ -89,6 +100,7 @@ impl Client {
                 ".copilot/skills",
                 ".github/skills",
             ],
+            list_switch: Some(ListSwitch::COPILOT_CLI),
         },
         Self {
             id: "cursor",
@@ -100,12 +112,14 @@ impl Client {
                 ".codex/skills",
                 ".cursor/skills",
             ],
+            list_switch: None,
         },
         Self {
             id: "qwen",
             info_name: "qwen-cli-mcp-client",
             kept: &[([0; 3], Kept::Characters(2_000))],
             folders: &[".qwen/skills"],
+            list_switch: Some(ListSwitch::QWEN),
         },
     ];
 
@@ -145,17 +159,6 @@ impl Client {
             Some(Kept::Characters(limit)) => Budget::characters(limit),
             None => UNKNOWN_BUDGET,
         }
-    }
-
-    /// Returns whether the client lists a skill itself: the skill is in one of its folders.
-    pub fn lists(&self, entry: &Entry<'_>) -> bool {
-        self.searches(entry.root())
-    }
-
-    /// Returns whether a root is one of the client's own folders.
-    pub fn searches(&self, root: &Root) -> bool {
-        let location = root.source().location();
-        location.is_some_and(|path| self.folders.iter().any(|folder| path.ends_with(folder)))
     }
 }
 

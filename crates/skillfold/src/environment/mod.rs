@@ -1,5 +1,7 @@
 //! The host's environment: folders, home, variables and the clock. The only module that reads them from the system.
 
+mod folders;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -37,7 +39,7 @@ const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 
 /// Variables that name the user's folders for configuration, state and caches.
-const FOLDER_VARIABLES: [&str; 8] = [
+const FOLDER_VARIABLES: [&str; 9] = [
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
@@ -46,6 +48,7 @@ const FOLDER_VARIABLES: [&str; 8] = [
     "LOCALAPPDATA",
     "CODEX_HOME",
     "CLAUDE_CONFIG_DIR",
+    "COPILOT_HOME",
 ];
 
 /// The variable that names the user's settings file.
@@ -164,20 +167,6 @@ impl Environment {
         aliases.chain(own)
     }
 
-    /// Returns the path of the user's settings file: `SKILLFOLD_CONFIG`, or a file in the system's configuration
-    /// folder.
-    pub fn user_settings(&self) -> Option<PathBuf> {
-        if let Some(path) = self.settings_variable() {
-            return Some(self.expand_path(path, &self.directory));
-        }
-        let variable = if cfg!(windows) {
-            "APPDATA"
-        } else {
-            "XDG_CONFIG_HOME"
-        };
-        Some(self.own_folder(variable, ".config")?.join("config.toml"))
-    }
-
     /// The settings file named by the variable; blank text counts as unset.
     fn settings_variable(&self) -> Option<&str> {
         let path = self.variables.get(SETTINGS_VARIABLE)?.trim();
@@ -228,42 +217,6 @@ impl Environment {
     /// Returns the path of the user's list of trusted skills, in the system's state folder.
     pub fn trusted_skill_list(&self) -> Option<PathBuf> {
         Some(self.state_folder()?.join("trusted_skills.toml"))
-    }
-
-    /// Returns the folder for the program's own state of this user.
-    pub fn state_folder(&self) -> Option<PathBuf> {
-        let variable = if cfg!(windows) {
-            "LOCALAPPDATA"
-        } else {
-            "XDG_STATE_HOME"
-        };
-        self.own_folder(variable, ".local/state")
-    }
-
-    /// Returns the folder for proposals, versions of skills and the log of decisions.
-    pub fn data_folder(&self) -> Option<PathBuf> {
-        if cfg!(windows) {
-            let folder = self.folder_variable("LOCALAPPDATA")?;
-            return Some(folder.join("skillfold").join("data"));
-        }
-        self.own_folder("XDG_DATA_HOME", ".local/share")
-    }
-
-    /// Returns the user's cache folder, in the system's folder for caches. It is used only if the host passes it to
-    /// `Host::cache`.
-    pub fn cache_folder(&self) -> Option<PathBuf> {
-        if cfg!(windows) {
-            let folder = self.folder_variable("LOCALAPPDATA")?;
-            return Some(folder.join("skillfold").join("cache"));
-        }
-        self.own_folder("XDG_CACHE_HOME", ".cache")
-    }
-
-    /// Returns the program's own folder in the one that a variable names, or in a folder of the home.
-    fn own_folder(&self, variable: &str, default: &str) -> Option<PathBuf> {
-        let folder = self.folder_variable(variable);
-        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(default)))?;
-        Some(folder.join("skillfold"))
     }
 
     /// Returns the path of the project's settings file.
@@ -352,12 +305,6 @@ impl Environment {
         let mut values = names.iter().filter_map(|name| self.variables.get(*name));
         let value = values.find(|value| !value.trim().is_empty())?;
         Some(value.trim())
-    }
-
-    /// Returns the folder that a variable names, if the path is absolute.
-    pub fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
-        let path = PathBuf::from(self.variables.get(variable)?);
-        path.is_absolute().then_some(path)
     }
 
     /// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.

@@ -1,0 +1,250 @@
+//! The list of skills that a client makes itself, and the setting that turns it off.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
+use skillfold_core::disclose::ClientList;
+use skillfold_core::{Entry, Root};
+
+use super::Client;
+use crate::environment::{Environment, read_user_file};
+
+/// Maximum size of a client's settings.
+const MAX_SETTINGS_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The setting that turns off a client's own list of skills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ListSwitch {
+    /// The files with the user's settings, inside the home; the last one is created if none exists.
+    files: &'static [&'static str],
+    /// The file with a user's own settings for a project, which is not under version control.
+    local_file: Option<&'static str>,
+    /// The keys that lead to the setting.
+    pub keys: &'static [&'static str],
+    /// What the setting turns off.
+    pub form: SwitchForm,
+}
+
+/// The form of a setting that turns off a list of skills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SwitchForm {
+    /// `false` turns off the whole list.
+    False,
+    /// This word turns off the whole list.
+    Word(&'static str),
+    /// A table with a key per skill, the name of its folder, and this word as its value.
+    Folders(&'static str),
+    /// A list of the names of skills.
+    Names,
+}
+
+impl ListSwitch {
+    /// `skillOverrides` of Claude Code. The user can still start such a skill with `/name`.
+    pub(super) const CLAUDE_CODE: Self = Self {
+        files: &[".claude/settings.json"],
+        local_file: Some(".claude/settings.local.json"),
+        keys: &["skillOverrides"],
+        form: SwitchForm::Folders("user-invocable-only"),
+    };
+    /// The table `skills` of Codex. `$name` still works.
+    pub(super) const CODEX: Self = Self {
+        files: &[".codex/config.toml"],
+        local_file: None,
+        keys: &["skills", "include_instructions"],
+        form: SwitchForm::False,
+    };
+    pub(super) const GEMINI: Self = Self {
+        files: &[".gemini/settings.json"],
+        local_file: None,
+        keys: &["skills", "enabled"],
+        form: SwitchForm::False,
+    };
+    pub(super) const OPENCODE: Self = Self {
+        files: &[
+            ".config/opencode/opencode.jsonc",
+            ".config/opencode/opencode.json",
+        ],
+        local_file: None,
+        keys: &["permission", "skill", "*"],
+        form: SwitchForm::Word("deny"),
+    };
+    pub(super) const QWEN: Self = Self {
+        files: &[".qwen/settings.json"],
+        local_file: None,
+        keys: &["skills", "disabled"],
+        form: SwitchForm::Names,
+    };
+    pub(super) const COPILOT_CLI: Self = Self {
+        files: &[".copilot/settings.json"],
+        local_file: None,
+        keys: &["disabledSkills"],
+        form: SwitchForm::Names,
+    };
+
+    /// Returns the file with the user's settings.
+    pub fn user_file(&self, environment: &Environment) -> Option<PathBuf> {
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .filter_map(|file| environment.user_path(file))
+            .collect();
+        let existing = files.iter().find(|file| file.exists());
+        existing.or_else(|| files.last()).cloned()
+    }
+
+    /// Returns the file with the user's own settings for the project, which is not under version control.
+    pub fn local_file(&self, environment: &Environment) -> Option<PathBuf> {
+        let project = environment.project();
+        let is_home = environment.home_dir() == Some(project);
+        self.local_file
+            .filter(|_| !is_home)
+            .map(|file| project.join(file))
+    }
+
+    /// Returns whether skills are turned off one by one.
+    pub fn is_by_skill(&self) -> bool {
+        matches!(self.form, SwitchForm::Folders(_) | SwitchForm::Names)
+    }
+
+    /// Returns what the setting calls a skill.
+    pub fn name_of<'a>(&self, entry: &Entry<'a>) -> &'a str {
+        match self.form {
+            SwitchForm::Names => entry.manifest().name().as_str(),
+            _ => entry.folder().name(),
+        }
+    }
+
+    fn read(&self, file: &Path) -> Hidden {
+        let text = read_user_file(file, MAX_SETTINGS_BYTES).ok().flatten();
+        let value = text.and_then(|text| parse(file, &text));
+        let Some(mut value) = value.as_ref() else {
+            return Hidden::default();
+        };
+        for key in self.keys {
+            match value.get(key) {
+                Some(inner) => value = inner,
+                None => return Hidden::default(),
+            }
+        }
+        match self.form {
+            SwitchForm::False if *value == Value::Bool(false) => Hidden::All,
+            SwitchForm::Word(word) if value.as_str() == Some(word) => Hidden::All,
+            SwitchForm::Folders(word) => {
+                let table = value.as_object().into_iter().flatten();
+                // `off` hides a skill too.
+                let hidden =
+                    table.filter(|(_, value)| [Some(word), Some("off")].contains(&value.as_str()));
+                Hidden::Skills(hidden.map(|(name, _)| name.clone()).collect())
+            }
+            SwitchForm::Names => {
+                let names = value.as_array().into_iter().flatten();
+                let names = names.filter_map(Value::as_str).map(str::to_owned);
+                Hidden::Skills(names.collect())
+            }
+            _ => Hidden::default(),
+        }
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Option<Value> {
+    if file
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
+        return serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok();
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    parsed.ok()?.value.map(Value::from)
+}
+
+/// The skills that a client lists itself, by its settings at one time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnList {
+    client: &'static Client,
+    hidden: Hidden,
+    /// The client's folders that variables moved out of the home.
+    moved_folders: Vec<PathBuf>,
+}
+
+/// What a client's settings hide from its list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Hidden {
+    All,
+    Skills(BTreeSet<String>),
+}
+
+impl Default for Hidden {
+    fn default() -> Self {
+        Self::Skills(BTreeSet::new())
+    }
+}
+
+impl OwnList {
+    /// Reads the client's settings. Settings that cannot be read turn nothing off.
+    pub fn read(client: &'static Client, environment: &Environment) -> Self {
+        let hidden = client.list_switch.map_or_else(Hidden::default, |switch| {
+            let files = [
+                switch.user_file(environment),
+                switch.local_file(environment),
+            ];
+            let mut names = BTreeSet::new();
+            for file in files.into_iter().flatten() {
+                match switch.read(&file) {
+                    Hidden::All => return Hidden::All,
+                    Hidden::Skills(more) => names.extend(more),
+                }
+            }
+            Hidden::Skills(names)
+        });
+        let folders = client.folders.iter();
+        let moved = folders.filter_map(|folder| environment.moved_path(folder));
+        Self {
+            client,
+            hidden,
+            moved_folders: moved.collect(),
+        }
+    }
+
+    /// Returns the client.
+    pub fn client(&self) -> &'static Client {
+        self.client
+    }
+
+    /// Returns whether the whole list is turned off.
+    pub fn is_off(&self) -> bool {
+        self.hidden == Hidden::All
+    }
+
+    /// Returns whether the client lists a skill: it is in one of the client's folders, and not turned off.
+    pub fn lists(&self, entry: &Entry<'_>) -> bool {
+        let is_hidden = match &self.hidden {
+            Hidden::All => true,
+            Hidden::Skills(names) => self
+                .client
+                .list_switch
+                .is_some_and(|switch| names.contains(switch.name_of(entry))),
+        };
+        !is_hidden && self.searches(entry.root())
+    }
+
+    /// Returns whether the client finds skills in a root.
+    fn searches(&self, root: &Root) -> bool {
+        let Some(path) = root.source().location() else {
+            return false;
+        };
+        let mut folders = self.client.folders.iter();
+        folders.any(|folder| path.ends_with(folder))
+            || self.moved_folders.iter().any(|it| it == path)
+    }
+}
+
+impl ClientList for OwnList {
+    fn lists(&self, entry: &Entry<'_>) -> bool {
+        self.lists(entry)
+    }
+}
