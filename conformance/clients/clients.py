@@ -21,9 +21,6 @@ class Client:
     skills: str
     arguments: list
     environment: dict
-    # The client of `skillfold setup`, if it has another name there, and where that puts our server.
-    like: str = ""
-    written: str = ""
     # The client's configuration below the home, and what it needs besides our server.
     file: str = ""
     before: str = ""
@@ -44,7 +41,7 @@ class Client:
 
     def job(self, node, modules, home, prompt, script, result):
         """Returns what `inside.py` runs."""
-        path = home / (self.written or self.file)
+        path = home / self.file
         text = path.read_text() if self.file and path.exists() else ""
         if self.file.endswith(".json"):
             text = text or "{}"
@@ -150,9 +147,6 @@ CLIENTS = [
         skills=".qwen/skills",
         arguments=["--auth-type", "openai", "-y", "-p"],
         environment={"OPENAI_BASE_URL": "http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "none", "OPENAI_MODEL": "scripted"},
-        # Its configuration is that of Gemini CLI, from which it comes.
-        like="gemini",
-        written=".gemini/settings.json",
         file=".qwen/settings.json",
         marker="run_shell_command",
         prefix="mcp__skillfold__",
@@ -171,9 +165,6 @@ CLIENTS = [
             "COPILOT_MODEL": "scripted",
             "COPILOT_OFFLINE": "true",
         },
-        # It takes the same entries as Gemini CLI.
-        like="gemini",
-        written=".gemini/settings.json",
         file=".copilot/mcp-config.json",
         prefix="skillfold-",
     ),

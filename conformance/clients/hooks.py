@@ -94,22 +94,13 @@ class Conversation:
             skill.mkdir(parents=True)
             front = f"name: {name}\ndescription: {description}\ntriggers: [{trigger}]"
             (skill / "SKILL.md").write_text(f"---\n{front}\n---\n{text}\n")
-        options = ["--yes"] if client.like else ["--yes", "--hook"]
-        if client.name == "qwen":
-            # `skillfold setup` does not know it.
-            hook = {"hooks": [{"type": "command", "command": f"{skillfold} hook --client {client.name}", "timeout": 10_000}]}
-            client = dataclasses.replace(client, settings={"hooks": {"UserPromptSubmit": [hook]}})
+        options = ["--yes", "--list", "both"]
         environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
-        command = [skillfold, "setup", client.like or client.name, *options]
+        command = [skillfold, "setup", client.name, *options]
         subprocess.run(command, cwd=self.home / "project", env=environment, check=True, capture_output=True)
         node = shutil.which("node") or sys.exit("error: node is not installed")
         self.isolated = namespace() or sys.exit("error: the system allows no network namespace")
         self.job = client.job(node, cache / "node_modules", self.home, "", [], self.home / "result.json")
-        if client.name == "copilot-cli":
-            # Nor this one.
-            hook = {"type": "command", "exec": str(skillfold), "args": ["hook", "--client", client.name], "timeoutSec": 10}
-            hooks = {"version": 1, "hooks": {"userPromptTransformed": [hook], "preCompact": [hook]}}
-            self.job["files"][str(self.home / ".copilot/hooks/skillfold.json")] = json.dumps(hooks)
 
     def run(self, arguments, prompt, script=()):
         """Runs the client once; returns what it printed, and the texts of the requests that the model got."""

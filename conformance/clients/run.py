@@ -29,6 +29,8 @@ HELD = ["listed", "arrived", "empty", "cut", "search_hint", "envelope", "image"]
 # The sizes of libraries of skills.
 SIZES = [10, 63, 200, 3000]
 PROMPT = "What can you do?"
+# One that needs no skill, and to which our hook adds nothing.
+SMALL_TALK = "Hello"
 ATTEMPTS = 3
 # Where no client looks for skills by itself.
 OURS = ".skillfold/skills"
@@ -77,11 +79,11 @@ class Bench:
         self.modules = install(cache, clients)
         self.isolated = namespace() or sys.exit("error: the system allows no network namespace")
 
-    def converse(self, client, home, script, name):
+    def converse(self, client, home, script, name, prompt=PROMPT):
         """Runs one conversation; returns the requests that the model got. A client that was too slow to connect to our
         server before the model called a tool runs again."""
         result = home / "result.json"
-        job = client.job(self.node, self.modules, home, PROMPT, script, result)
+        job = client.job(self.node, self.modules, home, prompt, script, result)
         (home / "job.json").write_text(json.dumps(job))
         for _ in range(ATTEMPTS):
             subprocess.run([*self.isolated, sys.executable, HERE / "inside.py", home / "job.json"], check=True)
@@ -96,10 +98,11 @@ class Bench:
             raise ClientFailed(f"{client.name} ended with {done['code']} after {len(done['turns'])} requests\n{said}")
         return done["turns"]
 
-    def setup(self, client, home):
-        """Adds our server to the client's configuration in its home."""
+    def setup(self, client, home, whose="both"):
+        """Adds our server and hook to the client's configuration in its home, with our list alone (`ours`) or beside the
+        client's (`both`)."""
         environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
-        command = [self.skillfold, "setup", client.like or client.name, "--yes"]
+        command = [self.skillfold, "setup", client.name, "--yes", "--list", whose]
         subprocess.run(command, cwd=home / "project", env=environment, check=True, capture_output=True)
 
     def tokens(self, *texts):
@@ -121,28 +124,31 @@ class Bench:
         found["tokens"] = self.tokens(found.pop("text"))[0]
         return found
 
-    def first_request(self, client, skills, with_server):
+    def first_request(self, client, skills, whose=None):
         """Returns what the model reads of a request that has nothing to do with skills, with skills where the client finds
-        them by itself."""
+        them by itself: without us, with our list beside the client's, or with ours alone."""
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             home = pathlib.Path(folder)
             (home / "project").mkdir()
             lay_out(home, client.skills, skills)
-            if with_server:
-                self.setup(client, home)
+            if whose:
+                self.setup(client, home, whose)
             # The server may be connected only after the first answer.
             script = list(client.neutral)
-            name = f"{len(skills)}-native" + ("-and-ours" if with_server else "")
-            return judge.request_text(self.converse(client, home, script, name)[-1])
+            name = f"{len(skills)}-{whose or 'native'}"
+            return judge.request_text(self.converse(client, home, script, name, SMALL_TALK)[-1])
 
-    def judge_native(self, client, skills):
-        """Judges a client that lists the skills itself: what its list takes, and what our server adds."""
-        bare, native, both = self.tokens(
-            self.first_request(client, {}, False),
-            self.first_request(client, skills, False),
-            self.first_request(client, skills, True),
-        )
-        return {"native_tokens": native - bare, "above_tokens": both - native}
+    def judge_lists(self, client, skills):
+        """Judges a client that finds the skills itself: what its list costs, ours beside it, and ours alone; and how many
+        skills are named in the request with ours alone."""
+        texts = [self.first_request(client, {}), *(self.first_request(client, skills, whose) for whose in (None, "both", "ours"))]
+        bare, native, both, ours = self.tokens(*texts)
+        return {
+            "native_tokens": native - bare,
+            "both_tokens": both - bare,
+            "ours_tokens": ours - bare,
+            "named": sum(name in texts[-1] for name in skills),
+        }
 
 
 def held(figures):
@@ -176,7 +182,7 @@ def main():
         for client in clients:
             found = bench.judge_ours(client, skills)
             try:
-                found |= bench.judge_native(client, skills)
+                found |= bench.judge_lists(client, skills)
             except ClientFailed as failure:
                 # A list of thousands of skills may be more than the client sends.
                 print(f"left out: {client.name} with its own list of {size} skills: {failure}")

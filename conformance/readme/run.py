@@ -77,7 +77,7 @@ def sessions(user: User) -> None:
 def everyday(user: User) -> None:
     """Set up a client, write a skill, find out why it does not fire, test it, serve it."""
     (user.home / ".codex").mkdir()
-    user.task("set up a client", "skillfold setup codex --hook --yes")
+    user.task("set up a client", "skillfold setup codex --yes")
     settings = (user.home / ".codex" / "config.toml").read_text()
     expect("skillfold" in settings and "serve" in settings, "the server in the client's configuration", settings)
     user.task("prepare a project and trust it", "skillfold init --trust")

@@ -37,6 +37,8 @@ pub enum EventKind {
         /// What the client sends to the model instead, if the response has to repeat it.
         transformed: Option<String>,
     },
+    /// A conversation starts, or goes on after the client was closed.
+    Started(Start),
     /// A conversation starts over.
     Cleared,
     /// The client dropped earlier messages, and accepts the skills again now.
@@ -49,6 +51,16 @@ pub enum EventKind {
     AgentStopped(String),
     /// Anything else.
     Other,
+}
+
+/// How a conversation starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Start {
+    /// As a new one.
+    New,
+    /// With what it had before.
+    Resumed,
 }
 
 impl HookEvent {
@@ -118,6 +130,7 @@ fn name_by_fields(client: HookClient, fields: &Map<String, Value>) -> &'static s
     let has = |field: &str| fields.contains_key(field);
     match client {
         HookClient::CopilotCli if has("transformedPrompt") => "userPromptTransformed",
+        HookClient::CopilotCli if has("source") && !has("prompt") => "sessionStart",
         HookClient::CopilotCli if has("trigger") && has("customInstructions") => "preCompact",
         _ => "",
     }
@@ -145,7 +158,8 @@ fn kind(
         "sessionstart" => match text("source") {
             Some("compact") => EventKind::Compacted,
             Some("clear" | "new") => EventKind::Cleared,
-            _ => EventKind::Other,
+            Some("resume" | "fork") => EventKind::Started(Start::Resumed),
+            _ => EventKind::Started(Start::New),
         },
         // Its agents share the server's process with the conversation.
         "subagentstart" | "subagentstop" if client == HookClient::ClaudeCode => {

@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use skillfold::core::disclose::{
     Breadcrumb, ClientList, Fallback, LogDetail, Mode, SkillOutcome, SuggestionThresholds, Turn,
+    Window,
 };
-use skillfold::core::{Budget, Error, Policy};
+use skillfold::core::{Budget, ContextLifetime, Error, Policy};
 use skillfold::{
     Session, Skills,
     client::Client,
@@ -16,7 +17,7 @@ use skillfold::{
 
 use crate::answer::format_answer;
 use crate::client::HookClient;
-use crate::event::{EventKind, HookEvent};
+use crate::event::{EventKind, HookEvent, Start};
 
 /// Maximum length of the description in a skill's line, in characters.
 const DESCRIPTION_CHARACTERS: usize = 120;
@@ -104,10 +105,19 @@ impl Hook {
                 EventKind::AgentStopped(agent) => conversation.stop_agent(agent),
                 _ => conversation.is_compacted = true,
             });
-            return Ok(HookAnswer {
-                text: None,
-                problem: recorded.err(),
-            });
+            problem = recorded.err();
+        }
+        match event.kind {
+            EventKind::Started(Start::New) | EventKind::Cleared => {
+                let text = start_text(event, skills)?;
+                return Ok(HookAnswer { text, problem });
+            }
+            EventKind::Started(_) => return Ok(HookAnswer::default()),
+            _ if adds_nothing => {
+                let text = None;
+                return Ok(HookAnswer { text, problem });
+            }
+            _ => {}
         }
         let skills = skills()?;
         let Some(policy) = hook_policy(event.client, &skills) else {
@@ -169,6 +179,27 @@ impl Hook {
             _ => Ok(None),
         }
     }
+}
+
+/// Returns our list of skills for the start of a conversation, if the client takes it from the hook only and does not list
+/// the skills itself.
+fn start_text<E>(
+    event: &HookEvent,
+    skills: impl FnOnce() -> Result<Skills, E>,
+) -> Result<Option<String>, E> {
+    let client = Client::find(event.client.name()).filter(|client| client.takes_list_from_hook);
+    let Some(client) = client else {
+        return Ok(None);
+    };
+    let skills = skills()?;
+    let report = skills.report();
+    if report.settings.hook.value == HookMode::Off {
+        return Ok(None);
+    }
+    let session = skills.session(report.settings.policy(), ContextLifetime::History);
+    let budget = Budget::catalog(Window::Unknown);
+    let listing = session.instructions(Some(&skills.own_list(client)), budget);
+    Ok((listing.listed > 0).then(|| format_answer(event, &listing.text)))
 }
 
 /// What an event adds.

@@ -42,6 +42,6 @@ mod hook;
 mod index;
 
 pub use client::HookClient;
-pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES};
+pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES, Start};
 pub use hook::{AnswerClaim, Hook, HookAnswer, hook_policy};
 pub use index::build_index;

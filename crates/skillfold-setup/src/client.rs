@@ -20,6 +20,8 @@ pub enum SetupClient {
     ClaudeDesktop,
     /// Codex.
     Codex,
+    /// Copilot CLI.
+    CopilotCli,
     /// Cursor.
     Cursor,
     /// Goose.
@@ -28,6 +30,8 @@ pub enum SetupClient {
     OpenCode,
     /// Gemini CLI.
     Gemini,
+    /// Qwen Code.
+    Qwen,
     /// Visual Studio Code.
     VsCode,
     /// Windsurf, now called Devin Desktop.
@@ -46,12 +50,14 @@ pub enum ClientFile {
     Project,
 }
 
-/// A configuration's file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Json,
-    Toml,
-    Yaml,
+impl ClientFile {
+    /// Returns the project that the file is in.
+    pub(crate) fn project(self, environment: &Environment) -> Option<&Path> {
+        match self {
+            Self::User => None,
+            Self::Project => Some(environment.project()),
+        }
+    }
 }
 
 /// How long Goose waits for a response.
@@ -62,10 +68,10 @@ const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 const CLAUDE_DESKTOP_PACKAGE: &str = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
 
 macro_rules! clients {
-    ($($client:ident: $name:literal, $title:literal, $format:ident, $servers:literal;)*) => {
+    ($($client:ident: $name:literal, $title:literal, $servers:literal;)*) => {
         impl SetupClient {
             /// All clients, in the order of their names.
-            pub const ALL: [Self; 10] = [$(Self::$client,)*];
+            pub const ALL: [Self; 12] = [$(Self::$client,)*];
 
             /// Returns its name on the command line.
             pub const fn name(self) -> &'static str {
@@ -78,12 +84,6 @@ macro_rules! clients {
             pub const fn title(self) -> &'static str {
                 match self {
                     $(Self::$client => $title,)*
-                }
-            }
-
-            pub(crate) const fn format(self) -> Format {
-                match self {
-                    $(Self::$client => Format::$format,)*
                 }
             }
 
@@ -100,18 +100,20 @@ macro_rules! clients {
     };
 }
 
-// The name, the title, the format of the configuration and the key of the servers in it.
+// The name, the title, and the key of the servers in the configuration.
 clients! {
-    ClaudeCode: "claude-code", "Claude Code", Json, "mcpServers";
-    ClaudeDesktop: "claude-desktop", "Claude Desktop", Json, "mcpServers";
-    Codex: "codex", "Codex", Toml, "mcp_servers";
-    Cursor: "cursor", "Cursor", Json, "mcpServers";
-    Gemini: "gemini", "Gemini CLI", Json, "mcpServers";
-    Goose: "goose", "Goose", Yaml, "extensions";
-    OpenCode: "opencode", "opencode", Json, "mcp";
-    VsCode: "vscode", "VS Code", Json, "servers";
-    Windsurf: "windsurf", "Windsurf", Json, "mcpServers";
-    Zed: "zed", "Zed", Json, "context_servers";
+    ClaudeCode: "claude-code", "Claude Code", "mcpServers";
+    ClaudeDesktop: "claude-desktop", "Claude Desktop", "mcpServers";
+    Codex: "codex", "Codex", "mcp_servers";
+    CopilotCli: "copilot-cli", "Copilot CLI", "mcpServers";
+    Cursor: "cursor", "Cursor", "mcpServers";
+    Gemini: "gemini", "Gemini CLI", "mcpServers";
+    Goose: "goose", "Goose", "extensions";
+    OpenCode: "opencode", "opencode", "mcp";
+    Qwen: "qwen", "Qwen Code", "mcpServers";
+    VsCode: "vscode", "VS Code", "servers";
+    Windsurf: "windsurf", "Windsurf", "mcpServers";
+    Zed: "zed", "Zed", "context_servers";
 }
 
 fn has_nested_servers(value: &Value) -> bool {
@@ -122,7 +124,10 @@ fn has_nested_servers(value: &Value) -> bool {
 impl SetupClient {
     /// Returns whether a project can have a configuration for the client.
     pub const fn has_project_file(self) -> bool {
-        !matches!(self, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
+        !matches!(
+            self,
+            Self::ClaudeDesktop | Self::CopilotCli | Self::Goose | Self::Windsurf
+        )
     }
 
     /// Returns whether the user has the client, judging by its configuration.
@@ -135,7 +140,7 @@ impl SetupClient {
         let server = self.file(environment, ClientFile::User);
         let hook = self.hook_file(environment, ClientFile::User);
         match self {
-            // Other programs also have a folder with this name, for hooks.
+            // The folder of its hooks is Copilot CLI's.
             Self::VsCode => server.is_ok_and(|file| has_folder(&file)),
             _ => [server, hook]
                 .into_iter()
@@ -157,7 +162,13 @@ impl SetupClient {
                 ("command", command.into()),
                 ("args", args.into()),
             ],
-            Self::ClaudeDesktop | Self::Codex | Self::Gemini | Self::Windsurf | Self::Zed => {
+            Self::ClaudeDesktop
+            | Self::Codex
+            | Self::CopilotCli
+            | Self::Gemini
+            | Self::Qwen
+            | Self::Windsurf
+            | Self::Zed => {
                 vec![("command", command.into()), ("args", args.into())]
             }
             Self::OpenCode => {
@@ -217,7 +228,8 @@ impl SetupClient {
                 let folder = folder.or_else(|| application("Claude"))?;
                 folder.join("claude_desktop_config.json")
             }
-            Self::Codex => folder("CODEX_HOME", ".codex")?.join("config.toml"),
+            Self::Codex => environment.user_path(".codex/config.toml")?,
+            Self::CopilotCli => environment.user_path(".copilot/mcp-config.json")?,
             Self::Cursor => below(".cursor/mcp.json")?,
             Self::Gemini => below(".gemini/settings.json")?,
             Self::Goose if cfg!(windows) => environment
@@ -225,6 +237,7 @@ impl SetupClient {
                 .join("Block/goose/config/config.yaml"),
             Self::Goose => config()?.join("goose/config.yaml"),
             Self::OpenCode => opencode_file(&config()?.join("opencode")),
+            Self::Qwen => below(".qwen/settings.json")?,
             Self::VsCode => application("Code")?.join("User/mcp.json"),
             Self::Windsurf => below(".codeium/windsurf/mcp_config.json")?,
             Self::Zed if cfg!(windows) => application("Zed")?.join("settings.json"),
@@ -245,9 +258,10 @@ impl SetupClient {
             Self::Cursor => project.join(".cursor/mcp.json"),
             Self::Gemini => project.join(".gemini/settings.json"),
             Self::OpenCode => opencode_file(project),
+            Self::Qwen => project.join(".qwen/settings.json"),
             Self::VsCode => project.join(".vscode/mcp.json"),
             Self::Zed => project.join(".zed/settings.json"),
-            Self::ClaudeDesktop | Self::Goose | Self::Windsurf => {
+            Self::ClaudeDesktop | Self::CopilotCli | Self::Goose | Self::Windsurf => {
                 let title = self.title();
                 let why = format!("{title} has no project configuration; leave the option out");
                 return Err(Error::invalid("--project", why));

@@ -1,6 +1,6 @@
 //! The hook in clients' configurations: which file, which events, and their entries.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skillfold::Environment;
@@ -18,7 +18,13 @@ impl SetupClient {
     /// Returns whether the client has hooks that can add to a prompt.
     pub const fn has_hooks(self) -> bool {
         match self {
-            Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Gemini | Self::VsCode => true,
+            Self::ClaudeCode
+            | Self::Codex
+            | Self::CopilotCli
+            | Self::Cursor
+            | Self::Gemini
+            | Self::Qwen
+            | Self::VsCode => true,
             Self::ClaudeDesktop | Self::Goose | Self::OpenCode | Self::Windsurf | Self::Zed => {
                 false
             }
@@ -31,61 +37,68 @@ impl SetupClient {
         environment: &Environment,
         file: ClientFile,
     ) -> Result<PathBuf, Error> {
-        let base = match file {
-            ClientFile::User => {
-                let home = environment.home_dir();
-                home.ok_or_else(|| Error::not_found("home"))?.to_owned()
-            }
-            ClientFile::Project => environment.project().to_owned(),
-        };
         let is_user = file == ClientFile::User;
-        let folder = |variable: &str, default: &str| {
-            let named = environment.folder_variable(variable);
-            named
-                .filter(|_| is_user)
-                .unwrap_or_else(|| base.join(default))
-        };
-        Ok(match self {
-            Self::ClaudeCode => folder("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
-            Self::Codex => folder("CODEX_HOME", ".codex").join("hooks.json"),
-            Self::Cursor => base.join(".cursor/hooks.json"),
-            Self::Gemini => base.join(".gemini/settings.json"),
-            Self::VsCode if is_user => base.join(".copilot/hooks/skillfold.json"),
-            Self::VsCode => base.join(".github/hooks/skillfold.json"),
+        let path = match self {
+            Self::ClaudeCode => ".claude/settings.json",
+            Self::Codex => ".codex/hooks.json",
+            // The other one is the hook of VS Code.
+            Self::CopilotCli if is_user => ".copilot/hooks/skillfold-cli.json",
+            Self::CopilotCli => ".github/hooks/skillfold-cli.json",
+            Self::Cursor => ".cursor/hooks.json",
+            Self::Gemini => ".gemini/settings.json",
+            Self::Qwen => ".qwen/settings.json",
+            Self::VsCode if is_user => ".copilot/hooks/skillfold.json",
+            Self::VsCode => ".github/hooks/skillfold.json",
             Self::ClaudeDesktop | Self::Goose | Self::OpenCode | Self::Windsurf | Self::Zed => {
                 let why = format!("{self} has no hooks that add to a prompt");
-                return Err(Error::invalid("--hook", why));
+                return Err(Error::invalid("hook", why));
             }
-        })
+        };
+        match file {
+            ClientFile::User => environment
+                .user_path(path)
+                .ok_or_else(|| Error::not_found("home")),
+            ClientFile::Project => Ok(environment.project().join(path)),
+        }
     }
 
-    /// Returns the events to listen to, each with its entry.
-    pub(crate) fn hook_entries(self, command: &str) -> Vec<(&'static str, Value)> {
-        let command = format!("{}{COMMAND_MARK}{self}", shell_word(command));
+    /// Returns the events to listen to, each with its entry. `restore` is the file that the entry names if the program is
+    /// gone.
+    pub(crate) fn hook_entries(
+        self,
+        command: &str,
+        restore: Option<&Path>,
+    ) -> Vec<(&'static str, Value)> {
+        let command = self.hook_line(command, restore);
         let plain =
             |timeout: u32| json!({ "type": "command", "command": command, "timeout": timeout });
-        let group = |entry: Value| json!({ "hooks": [entry] });
-        let on_start = |entry: Value| json!({ "matcher": "clear|compact", "hooks": [entry] });
+        let group = |timeout: u32| json!({ "hooks": [plain(timeout)] });
         match self {
             Self::Codex => vec![
-                ("UserPromptSubmit", group(plain(10))),
-                ("SessionStart", on_start(plain(10))),
-                ("PreCompact", group(plain(10))),
+                ("UserPromptSubmit", group(10)),
+                ("SessionStart", group(10)),
+                ("PreCompact", group(10)),
             ],
             Self::ClaudeCode => vec![
-                ("UserPromptSubmit", group(plain(10))),
-                ("SessionStart", on_start(plain(10))),
-                ("SubagentStart", group(plain(10))),
-                ("SubagentStop", group(plain(10))),
+                ("UserPromptSubmit", group(10)),
+                ("SessionStart", group(10)),
+                ("SubagentStart", group(10)),
+                ("SubagentStop", group(10)),
             ],
-            Self::Gemini => {
-                // Its timeouts are in milliseconds. It refuses every prompt if the command is missing.
-                let entry = || {
-                    let command = format!("{command}; exit 0");
-                    group(json!({ "type": "command", "command": command, "timeout": 10_000 }))
-                };
-                vec![("BeforeAgent", entry()), ("PreCompress", entry())]
+            Self::CopilotCli => {
+                let entry = || json!({ "type": "command", "command": command, "timeoutSec": 10 });
+                let events = ["userPromptTransformed", "sessionStart", "preCompact"];
+                events.map(|event| (event, entry())).into()
             }
+            // These two give milliseconds.
+            Self::Gemini => vec![
+                ("BeforeAgent", group(10_000)),
+                ("PreCompress", group(10_000)),
+            ],
+            Self::Qwen => vec![
+                ("UserPromptSubmit", group(10_000)),
+                ("SessionStart", group(10_000)),
+            ],
             Self::VsCode => vec![("UserPromptSubmit", plain(10)), ("PreCompact", plain(10))],
             Self::Cursor => {
                 let entry = || json!({ "command": command, "timeout": 10 });
@@ -97,10 +110,28 @@ impl SetupClient {
         }
     }
 
+    /// Returns the command line of the hook. If the program is gone, it names a file and succeeds: some clients refuse a
+    /// prompt if a hook fails.
+    fn hook_line(self, command: &str, restore: Option<&Path>) -> String {
+        let program = shell_word(command);
+        let line = format!("{program}{COMMAND_MARK}{self}");
+        match restore {
+            Some(file) if !cfg!(windows) => {
+                let said = format!(
+                    "Skillfold is gone. How to undo its changes: {}",
+                    file.display()
+                );
+                format!("{line} || [ -x {program} ] || echo {}", shell_word(&said))
+            }
+            _ if self == Self::Gemini => format!("{line}; exit 0"),
+            _ => line,
+        }
+    }
+
     /// Returns the initial content of a hook file.
     pub(crate) fn hook_file_start(self) -> &'static str {
         match self {
-            Self::Cursor => "{\n  \"version\": 1\n}\n",
+            Self::CopilotCli | Self::Cursor => "{\n  \"version\": 1\n}\n",
             _ => "",
         }
     }

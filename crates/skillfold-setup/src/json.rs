@@ -41,6 +41,8 @@ enum Addition<'a> {
     Entry(&'a Entry),
     /// A list with this item.
     Item(&'a Value),
+    /// A value.
+    Value(&'a Value),
 }
 
 /// Adds something before the other keys of an object. Missing keys are added.
@@ -66,7 +68,7 @@ fn add(text: &str, keys: &[&str], added: &Addition<'_>) -> Result<String, Syntax
         Some(first) if text[open..first].contains('\n') => {
             (line_start(text, first), ",".to_owned())
         }
-        Some(first) if matches!(added, Addition::Entry(_)) => {
+        Some(first) if !matches!(added, Addition::Item(_)) => {
             let added = members_text(missing, added, "", "") + ", ";
             return Ok(splice(text, first..first, &added));
         }
@@ -101,6 +103,22 @@ pub(crate) fn replace(
     let unit = unit(text, root.as_ref());
     let object = value_text(&[], &Addition::Entry(entry), &line, unit);
     Ok(splice(text, member.value.start()..member.end(), &object))
+}
+
+/// Sets the value at a path of keys. Adds missing keys.
+pub(crate) fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, SyntaxFault> {
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let Some((name, path)) = keys.split_last() else {
+        return Ok(text.to_owned());
+    };
+    match find(root.as_ref(), path, name)? {
+        Some((_, member)) => {
+            let range = member.value.start()..member.end();
+            Ok(splice(text, range, &value.to_string()))
+        }
+        None => add(text, keys, &Addition::Value(value)),
+    }
 }
 
 /// Removes an entry, with the comma it needed.
@@ -285,8 +303,10 @@ fn line_start(text: &str, offset: usize) -> String {
 /// Returns an object with something under a path of keys; if the path is empty, the thing itself. `line` starts each
 /// line, and `unit` indents it further; both are empty to put everything on one line.
 fn value_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> String {
-    if let ([], Addition::Item(item)) = (path, added) {
-        return format!("[{line}{unit}{item}{line}]");
+    match (path, added) {
+        ([], Addition::Item(item)) => return format!("[{line}{unit}{item}{line}]"),
+        ([], Addition::Value(value)) => return lines(value, line, unit),
+        _ => {}
     }
     let members = members_text(path, added, &format!("{line}{unit}"), unit);
     format!("{{{members}{line}}}")
@@ -300,11 +320,35 @@ fn members_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> 
             return format!("{line}{}: {below}", quoted(key));
         }
         ([], Addition::Entry(entry)) => entry.0.iter(),
-        ([], Addition::Item(_)) => return String::new(),
+        ([], Addition::Item(_) | Addition::Value(_)) => return String::new(),
     };
     let fields = fields.map(|(key, field)| format!("{line}{}: {}", quoted(key), inline(field)));
     let fields: Vec<String> = fields.collect();
     fields.join(if line.is_empty() { ", " } else { "," })
+}
+
+/// Returns a value with one line per field or item. An empty `line` puts everything on one line.
+fn lines(value: &Value, line: &str, unit: &str) -> String {
+    let inner = format!("{line}{unit}");
+    let separator = if line.is_empty() { ", " } else { "," };
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let fields = fields.iter().map(|(key, field)| {
+                let field = lines(field, &inner, unit);
+                format!("{inner}{}: {field}", quoted(key))
+            });
+            let fields: Vec<String> = fields.collect();
+            format!("{{{}{line}}}", fields.join(separator))
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let items = items
+                .iter()
+                .map(|item| format!("{inner}{}", lines(item, &inner, unit)));
+            let items: Vec<String> = items.collect();
+            format!("[{}{line}]", items.join(separator))
+        }
+        other => other.to_string(),
+    }
 }
 
 fn splice(text: &str, range: Range<usize>, new: &str) -> String {
@@ -325,7 +369,12 @@ pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<Str
     let array = member.value.as_array().ok_or_else(fault)?;
     let (offset, added) = match array.elements.last() {
         Some(final_item) => {
-            let line = line_start(text, final_item.start());
+            let has_lines = text[array.start()..final_item.start()].contains('\n');
+            let line = if has_lines {
+                line_start(text, final_item.start())
+            } else {
+                " ".to_owned()
+            };
             (final_item.end(), format!(",{line}{item}"))
         }
         None => (array.start() + 1, item.to_string()),

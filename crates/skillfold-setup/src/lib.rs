@@ -28,6 +28,8 @@ mod json;
 mod toml;
 mod yaml;
 
+mod format;
+
 mod client;
 mod record;
 
@@ -36,4 +38,5 @@ mod hook;
 mod plan;
 
 pub use client::{ClientFile, SetupClient};
-pub use plan::{SetupChange, SetupPlan};
+pub use plan::{ListFile, SetupChange, SetupPlan};
+pub use record::SetupPart;

@@ -2,23 +2,54 @@
 //!
 //! Only the added text is recorded, never what was there before: configurations contain secrets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skillfold::Environment;
 use skillfold::core::Error;
 use skillfold_store::{Access, WriteTarget, other_format};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
+use crate::client::SetupClient;
+
 /// Maximum size of the records file.
 const MAX_RECORDS_BYTES: u64 = 1024 * 1024;
+
+/// A part of what is set up in a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SetupPart {
+    /// The server.
+    Server,
+    /// The hook.
+    Hook,
+    /// The setting that turns off the client's own list of skills.
+    List,
+}
+
+impl SetupPart {
+    /// Returns its name in messages, in the JSON view and in the records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Hook => "hook",
+            Self::List => "list",
+        }
+    }
+}
 
 /// What was added to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// The added text.
+    pub(crate) client: SetupClient,
+    pub(crate) part: SetupPart,
+    /// The added text; empty if it was not added in one place.
     pub(crate) inserted: String,
     /// Whether the file was created for it.
     pub(crate) added: Added,
+    /// The skills that were turned off.
+    pub(crate) names: Vec<String>,
+    /// The setting that was replaced, as JSON.
+    pub(crate) replaced: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +58,47 @@ pub(crate) enum Added {
     Entry,
 }
 
-/// Returns a file's record.
-pub(crate) fn find(environment: &Environment, file: &Path) -> Option<Record> {
+/// Returns the record of a part in a file.
+pub(crate) fn find(environment: &Environment, file: &Path, part: SetupPart) -> Option<Record> {
+    let mut records = all(environment).into_iter();
+    records.find_map(|(path, record)| (path == file && record.part == part).then_some(record))
+}
+
+/// Returns all records, each with its file.
+pub(crate) fn all(environment: &Environment) -> Vec<(PathBuf, Record)> {
+    read_all(environment).unwrap_or_default()
+}
+
+fn read_all(environment: &Environment) -> Option<Vec<(PathBuf, Record)>> {
     let target = WriteTarget::for_user(&environment.state_folder()?.join(FILE)).ok()?;
     let saved = target.read(MAX_RECORDS_BYTES).ok()?;
     let document: DocumentMut = target.text(saved.as_ref()).ok()??.parse().ok()?;
     let records = document.get(KEY)?.as_array_of_tables()?;
-    let record = records.iter().find(|record| is_for(record, file))?;
-    Some(Record {
-        inserted: record.get("inserted")?.as_str()?.to_owned(),
-        added: match record.get("made")?.as_str()? {
+    Some(records.iter().filter_map(parse).collect())
+}
+
+fn parse(table: &Table) -> Option<(PathBuf, Record)> {
+    let text = |key: &str| table.get(key).and_then(Item::as_str);
+    let parts = [SetupPart::Server, SetupPart::Hook, SetupPart::List];
+    let names = table.get("names").and_then(Item::as_array);
+    let record = Record {
+        client: text("client")?.parse().ok()?,
+        part: parts
+            .into_iter()
+            .find(|part| text("part") == Some(part.name()))?,
+        inserted: text("inserted")?.to_owned(),
+        added: match text("made")? {
             "file" => Added::File,
             _ => Added::Entry,
         },
-    })
+        names: names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect(),
+        replaced: text("replaced").map(str::to_owned),
+    };
+    Some((text("file")?.into(), record))
 }
 
 /// Checks that the records can be written: another version may have used another format.
@@ -67,11 +125,12 @@ pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
     ))
 }
 
-/// Replaces a file's record, or deletes it if `record` is `None`. The caller holds the state lock, and has checked the
-/// format.
+/// Replaces the record of a part in a file, or deletes it if `record` is `None`. The caller holds the state lock, and has
+/// checked the format.
 pub(crate) fn save(
     environment: &Environment,
     file: &Path,
+    part: SetupPart,
     record: Option<&Record>,
 ) -> Result<(), Error> {
     let (Some(folder), Some(name)) = (environment.state_folder(), file.to_str()) else {
@@ -93,17 +152,12 @@ pub(crate) fn save(
         *records = Item::ArrayOfTables(ArrayOfTables::new());
     }
     if let Some(records) = records.as_array_of_tables_mut() {
-        records.retain(|record| !is_for(record, file));
-        if let Some(record) = record {
-            let mut table = Table::new();
-            table["file"] = toml_edit::value(name);
-            table["made"] = toml_edit::value(match record.added {
-                Added::File => "file",
-                Added::Entry => "entry",
-            });
-            table["inserted"] = toml_edit::value(&*record.inserted);
-            records.push(table);
-        }
+        let is_same = |table: &Table| {
+            let text = |key: &str| table.get(key).and_then(Item::as_str);
+            text("file") == Some(name) && text("part") == Some(part.name())
+        };
+        records.retain(|table| !is_same(table));
+        records.extend(record.map(|record| table(name, record)));
     }
     let new = document.to_string();
     if old == Some(&*new) {
@@ -112,12 +166,64 @@ pub(crate) fn save(
     target.write(existing.as_ref(), new.as_bytes(), Access::Ordinary)
 }
 
+fn table(file: &str, record: &Record) -> Table {
+    let mut table = Table::new();
+    table["file"] = toml_edit::value(file);
+    table["client"] = toml_edit::value(record.client.name());
+    table["part"] = toml_edit::value(record.part.name());
+    table["made"] = toml_edit::value(match record.added {
+        Added::File => "file",
+        Added::Entry => "entry",
+    });
+    table["inserted"] = toml_edit::value(&*record.inserted);
+    if !record.names.is_empty() {
+        table["names"] = toml_edit::value(toml_edit::Array::from_iter(&record.names));
+    }
+    if let Some(replaced) = &record.replaced {
+        table["replaced"] = toml_edit::value(replaced);
+    }
+    table
+}
+
+/// Returns the file that says how to undo everything by hand.
+pub(crate) fn restore_file(environment: &Environment) -> Option<PathBuf> {
+    Some(environment.state_folder()?.join("restore.txt"))
+}
+
+/// Writes how to undo everything by hand. The caller holds the state lock.
+pub(crate) fn write_restore_file(environment: &Environment) -> Result<(), Error> {
+    let Some(file) = restore_file(environment) else {
+        return Ok(());
+    };
+    let target = WriteTarget::for_user(&file)?;
+    let existing = target.read(MAX_RECORDS_BYTES)?;
+    let records = all(environment);
+    if records.is_empty() {
+        return existing.map_or(Ok(()), |old| target.remove(&old));
+    }
+    let mut text =
+        "What `skillfold setup` added. If Skillfold is gone, undo it by hand.\n".to_owned();
+    for (file, record) in records {
+        let (file, inserted) = (file.display(), record.inserted.trim_matches(['\n', '\r']));
+        let what = match (record.added, &record.replaced, record.client.list_switch()) {
+            (_, Some(old), Some(switch)) => {
+                format!("In {file}, set `{}` to {old}.\n", switch.keys.join("."))
+            }
+            (Added::File, ..) => {
+                format!("Delete {file} if it has nothing but this:\n\n{inserted}\n")
+            }
+            _ if inserted.is_empty() => {
+                format!("In {file}, take out: {}\n", record.names.join(", "))
+            }
+            _ => format!("In {file}, take out:\n\n{inserted}\n"),
+        };
+        let (client, part) = (record.client.title(), record.part.name());
+        text += &["\n== ", client, ": ", part, "\n", &what].concat();
+    }
+    target.write(existing.as_ref(), text.as_bytes(), Access::Ordinary)
+}
+
 const FILE: &str = "setup.toml";
 /// The file format this version reads and writes.
 const FORMAT: i64 = 1;
 const KEY: &str = "setup";
-
-fn is_for(record: &Table, file: &Path) -> bool {
-    let name = record.get("file").and_then(Item::as_str);
-    name.map(Path::new) == Some(file)
-}

@@ -22,19 +22,10 @@ pub(crate) fn insert(
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let newline = newline(text);
-    let mut added = String::new();
-    if !text.is_empty() && !text.ends_with('\n') {
-        added.push('\n');
-    }
-    if !text.trim().is_empty() {
-        added.push('\n');
-    }
     let fields = entry.0.iter();
     let fields = fields.map(|(key, field)| format!("{key} = {}\n", to_value(field)));
     let fields: Vec<String> = fields.collect();
-    let added = format!("{added}[{table}.{name}]\n{}", fields.concat());
-    let appended = format!("{text}{}", added.replace('\n', newline));
+    let appended = appended(text, &format!("[{table}.{name}]\n{}", fields.concat()));
     if value(&appended).is_ok() {
         return Ok(appended);
     }
@@ -47,6 +38,41 @@ pub(crate) fn insert(
     };
     inline.insert(name, toml_edit::Value::InlineTable(inline_table(entry)));
     Ok(with_line_endings_of(text, &document.to_string()))
+}
+
+/// Sets a value in a table. Appends a table that is missing, so that no byte before it changes.
+pub(crate) fn set(text: &str, table: &str, name: &str, new: &Value) -> Result<String, SyntaxFault> {
+    let appended = appended(text, &format!("[{table}]\n{name} = {}\n", to_value(new)));
+    if value(&appended).is_ok() {
+        return Ok(appended);
+    }
+    let mut document = document(text)?;
+    let Some(fields) = document.get_mut(table).and_then(Item::as_table_like_mut) else {
+        return Err(SyntaxFault::new(
+            0,
+            format!("Expected `{table}` to be a table"),
+        ));
+    };
+    let mut new = to_value(new);
+    // A comment on the line stays.
+    if let Some(old) = fields.get(name).and_then(Item::as_value) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    fields.insert(name, Item::Value(new));
+    Ok(with_line_endings_of(text, &document.to_string()))
+}
+
+/// Returns a text with lines after it, separated by a blank line.
+fn appended(text: &str, lines: &str) -> String {
+    let mut added = String::new();
+    if !text.is_empty() && !text.ends_with('\n') {
+        added.push('\n');
+    }
+    if !text.trim().is_empty() {
+        added.push('\n');
+    }
+    added.push_str(lines);
+    format!("{text}{}", added.replace('\n', newline(text)))
 }
 
 /// Replaces an entry.

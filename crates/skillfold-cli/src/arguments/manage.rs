@@ -159,16 +159,19 @@ pub(crate) struct Init {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Setup {
-    /// The client; without it, all clients that you have, server and hook
+    /// The client; without it, all clients that you have
     #[arg(value_parser = client_names())]
     pub(crate) client: Option<SetupClient>,
     /// Change the project's configuration, shared by everyone who works on it, instead of yours
     #[arg(long)]
     pub(crate) project: bool,
-    /// Also add the hook, which brings skills to each prompt
+    /// Leave out the hook, which brings skills to each prompt
     #[arg(long)]
-    pub(crate) hook: bool,
-    /// Remove the server and the hook again
+    pub(crate) no_hook: bool,
+    /// Whose list of skills the model gets; by default the cheaper
+    #[arg(long, value_enum, conflicts_with_all = ["project", "undo"])]
+    pub(crate) list: Option<SetupListChoice>,
+    /// Remove everything again
     #[arg(long)]
     pub(crate) undo: bool,
     /// Only show the change
@@ -180,6 +183,15 @@ pub(crate) struct Setup {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// Whose list of skills a client's model gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SetupListChoice {
+    /// Ours alone; the client's own is turned off
+    Ours,
+    /// Ours, and the client's own
+    Both,
 }
 
 fn client_names() -> impl TypedValueParser<Value = SetupClient> {

@@ -21,7 +21,7 @@ pub(crate) use self::improve::{
 };
 pub(crate) use self::manage::{
     Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, LanguageName, New,
-    Overlap, ProfileName, ReportPage, Setup, Stats, Test, Trust,
+    Overlap, ProfileName, ReportPage, Setup, SetupListChoice, Stats, Test, Trust,
 };
 pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
@@ -230,7 +230,7 @@ pub(crate) enum Command {
     /// Connect your clients, after showing what changes
     #[command(after_help = examples(&[
         "skillfold setup                 # all clients that you have",
-        "skillfold setup codex --hook --dry-run",
+        "skillfold setup codex --dry-run",
         "skillfold setup codex --undo",
     ]))]
     Setup(Setup),

@@ -102,7 +102,7 @@ fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> 
             (None, true) => paint(WARN, "installed, not called in 30 days"),
             (None, false) => paint(
                 DIM,
-                format!("not installed; `skillfold setup {client} --hook` adds it"),
+                format!("not installed; `skillfold setup {client}` adds it"),
             ),
         };
         output.line(format!("  {client:12}  {state}"))?;

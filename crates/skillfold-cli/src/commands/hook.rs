@@ -9,10 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
-use skillfold::{Skills, conversation::Conversations};
-use skillfold_hook::{AnswerClaim, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES};
+use skillfold::{Environment, Skills, conversation::Conversations};
+use skillfold_hook::{
+    AnswerClaim, EventKind, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES,
+};
+use skillfold_setup::SetupClient;
 
 use crate::arguments::{self, Global};
+use crate::commands::setup;
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::Output;
@@ -57,9 +61,15 @@ pub(crate) fn run(
             None
         }
     };
-    let Some(answer) = answer else {
+    let Some((answer, list_problem)) = answer else {
         return Ok(ExitCode::SUCCESS);
     };
+    if let Some(problem) = list_problem {
+        output.say(format!(
+            "Could not change the client's own list of skills: {}",
+            visible(&problem.with_cause())
+        ));
+    }
     if let Some(problem) = answer.problem {
         output.say(format!(
             "Could not save the conversation's state; no instructions added: {}",
@@ -72,12 +82,12 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads an event, and returns the answer.
+/// Reads an event, and returns the answer, and why the client's own list could not be changed.
 fn answer_event(
     global: &Global,
     client: Option<HookClient>,
     claim: AnswerClaim,
-) -> Result<HookAnswer, Failure> {
+) -> Result<(HookAnswer, Option<Error>), Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
     io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
@@ -112,12 +122,40 @@ fn answer_event(
     #[expect(clippy::disallowed_methods, reason = "the command reads the clock")]
     let now = SystemTime::now();
     let answer = hook.answer(&event, now, skills)?;
+    let list_problem = match event.kind {
+        EventKind::Started(_) | EventKind::Cleared => {
+            match follow_skills(&global, &environment, event.client) {
+                Err(Failure::Engine(problem)) => Some(problem),
+                followed => {
+                    followed?;
+                    None
+                }
+            }
+        }
+        _ => None,
+    };
     let is_incomplete = |skills: &Skills| !skills.is_search_prepared();
     if found.as_ref().is_some_and(is_incomplete) {
         // Without the index, the next prompt searches the metadata again. It is no reason to lose the answer.
         drop(start_building_index(environment.directory()));
     }
-    Ok(answer)
+    Ok((answer, list_problem))
+}
+
+/// Turns off the skills in the client's own list that are new, and on again those that are gone, if the user chose our list
+/// alone.
+fn follow_skills(
+    global: &Global,
+    environment: &Environment,
+    client: HookClient,
+) -> Result<(), Failure> {
+    let client: Option<SetupClient> = client.name().parse().ok();
+    let is_chosen = |client: &SetupClient| client.has_list_off(environment);
+    let Some(client) = client.filter(is_chosen) else {
+        return Ok(());
+    };
+    let skills = host::host(global)?.for_one_request().discover()?.skills;
+    setup::follow(environment, client, &skills)
 }
 
 /// Builds the index in a process of its own, which goes on when this one has answered.

@@ -9,7 +9,6 @@ mod compose;
 mod diff;
 mod files;
 mod history;
-mod hook;
 mod list;
 mod load;
 mod man;
@@ -32,6 +31,7 @@ mod trust;
 mod approve;
 mod config;
 mod doctor;
+mod hook;
 mod init;
 mod new;
 mod rollback;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
     let Some(command) = &arguments.command else {
         return status::run(global, output);
     };
-    match command {
+    let result = match command {
         Command::List(options) => list::run(global, options, output),
         Command::Search(options) => search::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),
@@ -95,5 +95,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
         Command::Cache(options) => cache::run(global, options, output),
         Command::Completions { shell } => completions::run(*shell, output),
         Command::Man { command } => man::run(command, output),
+    };
+    let can_add_skills = matches!(
+        command,
+        Command::Approve(_) | Command::New(_) | Command::Review | Command::Rollback(_)
+    );
+    if can_add_skills && result.is_ok() {
+        setup::follow_all(global, output)?;
     }
+    result
 }

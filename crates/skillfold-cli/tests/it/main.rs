@@ -30,6 +30,8 @@ mod search;
 mod serve;
 mod sessions;
 mod setup;
+mod setup_hook;
+mod setup_list;
 #[cfg(target_os = "linux")]
 mod source;
 mod stats;

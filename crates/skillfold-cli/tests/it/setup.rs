@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::command::World;
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     World::new(
         "
         //- app/README.md
@@ -20,7 +20,7 @@ fn world() -> World {
 }
 
 /// Runs the command, with `PROGRAM` for the path of the command itself.
-fn run(world: &World, arguments: &[&str]) -> String {
+pub(crate) fn run(world: &World, arguments: &[&str]) -> String {
     let shown = world.run(arguments);
     shown.replace(env!("CARGO_BIN_EXE_skillfold"), "PROGRAM")
 }
@@ -44,6 +44,21 @@ fn setup_shows_the_change_and_writes_nothing_without_consent() {
          "github": { "command": … }
        }
      }
+    --- /dev/null
+    +++ ROOT/person/.cursor/hooks.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "hooks": {
+    +    "beforeSubmitPrompt": [
+    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +    ],
+    +    "preCompact": [
+    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +    ]
+    +  },
+    +  "version": 1
+    +}
+    ! Nothing was written; this is what would change
     ! Nothing was written; this is what would change
     exit 0
     "#);
@@ -89,14 +104,45 @@ fn setup_is_idempotent_and_can_be_undone() {
          "github": { "command": … }
        }
      }
-    ! Written: ROOT/person/.cursor/mcp.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
+    --- /dev/null
+    +++ ROOT/person/.cursor/hooks.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "hooks": {
+    +    "beforeSubmitPrompt": [
+    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +    ],
+    +    "preCompact": [
+    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +    ]
+    +  },
+    +  "version": 1
+    +}
+    ! Written: ROOT/person/.cursor/mcp.json
+    ! Written: ROOT/person/.cursor/hooks.json
+    ! Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "cursor"]), @"
     ! Nothing to do: ROOT/person/.cursor/mcp.json has it already
+    ! Nothing to do: ROOT/person/.cursor/hooks.json has it already
     exit 0
     ");
     insta::assert_snapshot!(run(&world, &["setup", "cursor", "--undo", "--yes"]), @r#"
+    --- ROOT/person/.cursor/hooks.json
+    +++ /dev/null
+    @@ -1,11 +0,0 @@
+    -{
+    -  "hooks": {
+    -    "beforeSubmitPrompt": [
+    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -    ],
+    -    "preCompact": [
+    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -    ]
+    -  },
+    -  "version": …
+    -}
     --- ROOT/person/.cursor/mcp.json
     +++ ROOT/person/.cursor/mcp.json
     @@ -1,11 +1,6 @@
@@ -111,6 +157,7 @@ fn setup_is_idempotent_and_can_be_undone() {
          "github": { "command": … }
        }
      }
+    ! Removed: ROOT/person/.cursor/hooks.json
     ! Taken out: ROOT/person/.cursor/mcp.json
     exit 0
     "#);
@@ -155,7 +202,26 @@ fn foreign_entry_is_shown_and_needs_force() {
     -command = …
     +command = "PROGRAM"
     +args = ["serve"]
-    ! Written: ROOT/person/.codex/config.toml. Restart Codex to use it; `skillfold setup codex --undo` removes it again
+    --- /dev/null
+    +++ ROOT/person/.codex/hooks.json
+    @@ -0,0 +1,13 @@
+    +{
+    +  "hooks": {
+    +    "UserPromptSubmit": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +    ],
+    +    "SessionStart": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +    ],
+    +    "PreCompact": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +    ]
+    +  }
+    +}
+    ! Written: ROOT/person/.codex/config.toml
+    ! Written: ROOT/person/.codex/hooks.json
+    ! Codex calls a new hook only after you approve it: type `/hooks` in Codex and review it
+    ! Restart Codex to use it; `skillfold setup codex --undo` removes it again
     exit 0
     "#);
 }
@@ -176,10 +242,38 @@ fn project_file_uses_the_command_name_not_its_path() {
     +    }
     +  }
     +}
-    ! Written: ROOT/app/.vscode/mcp.json. Restart VS Code to use it; `skillfold setup vscode --project --undo` removes it again
+    --- /dev/null
+    +++ ROOT/app/.github/hooks/skillfold.json
+    @@ -0,0 +1,10 @@
+    +{
+    +  "hooks": {
+    +    "UserPromptSubmit": [
+    +      {"command":"skillfold hook --client vscode","timeout":10,"type":"command"}
+    +    ],
+    +    "PreCompact": [
+    +      {"command":"skillfold hook --client vscode","timeout":10,"type":"command"}
+    +    ]
+    +  }
+    +}
+    ! Written: ROOT/app/.vscode/mcp.json
+    ! Written: ROOT/app/.github/hooks/skillfold.json
+    ! Restart VS Code to use it; `skillfold setup vscode --project --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "vscode", "--project", "--undo", "--yes"]), @r#"
+    --- ROOT/app/.github/hooks/skillfold.json
+    +++ /dev/null
+    @@ -1,10 +0,0 @@
+    -{
+    -  "hooks": {
+    -    "UserPromptSubmit": [
+    -      {"command":"skillfold hook --client vscode","timeout":10,"type":"command"}
+    -    ],
+    -    "PreCompact": [
+    -      {"command":"skillfold hook --client vscode","timeout":10,"type":"command"}
+    -    ]
+    -  }
+    -}
     --- ROOT/app/.vscode/mcp.json
     +++ /dev/null
     @@ -1,9 +0,0 @@
@@ -192,6 +286,7 @@ fn project_file_uses_the_command_name_not_its_path() {
     -    }
     -  }
     -}
+    ! Removed: ROOT/app/.github/hooks/skillfold.json
     ! Removed: ROOT/app/.vscode/mcp.json
     exit 0
     "#);
@@ -221,6 +316,16 @@ fn json_has_the_diff_and_whether_it_was_written() {
     {
       "view": 2,
       "kind": "setup",
+      "clients": [
+        {
+          "client": "gemini",
+          "skills": 0,
+          "own_tokens": 0,
+          "ours_tokens": 0,
+          "both_tokens": 0,
+          "list": "both"
+        }
+      ],
       "files": [
         {
           "client": "gemini",
@@ -229,6 +334,14 @@ fn json_has_the_diff_and_whether_it_was_written() {
           "change": "added",
           "written": false,
           "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,8 @@\n+{\n+  \"mcpServers\": {\n+    \"skillfold\": {\n+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }\n+}\n"
+        },
+        {
+          "client": "gemini",
+          "part": "hook",
+          "file": "ROOT/person/.gemini/settings.json",
+          "change": "added",
+          "written": false,
+          "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,10 @@\n+{\n+  \"hooks\": {\n+    \"BeforeAgent\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/ (65 more bytes)\n+    ],\n+    \"PreCompress\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/ (65 more bytes)\n+    ]\n+  }\n+}\n"
         }
       ]
     }
@@ -319,347 +432,4 @@ fn server_json_has_the_fields_and_limits_of_the_registry() {
     assert_eq!(package["transport"], serde_json::json!({ "type": "stdio" }));
     let arguments = serde_json::json!([{ "type": "positional", "value": "serve" }]);
     assert_eq!(package["packageArguments"], arguments);
-}
-
-/// A home with two clients, and secrets in their configurations.
-fn home_with_clients() -> World {
-    World::new(
-        r#"
-        //- app/README.md
-        //- person/.claude.json
-        {"mcpServers":{"github":{"env":{"TOKEN":"s3cret-1"}}}}
-        //- person/.claude/settings.json
-        {
-          "env": { "KEY": "s3cret-2" },
-          "hooks": {
-            "UserPromptSubmit": [
-              { "hooks": [{ "type": "command", "command": "mine s3cret-3" }] }
-            ]
-          }
-        }
-        //- person/.codex/config.toml
-        model = "s3cret-4"
-        "#,
-    )
-}
-
-#[test]
-fn every_installed_client_gets_the_server_and_the_hook() {
-    let world = home_with_clients();
-    let files = [
-        "person/.claude.json",
-        "person/.claude/settings.json",
-        "person/.codex/config.toml",
-    ];
-    let before = files.map(|file| world.read(file));
-    insta::assert_snapshot!(run(&world, &["setup", "--yes"]), @r#"
-    --- ROOT/person/.claude.json
-    +++ ROOT/person/.claude.json
-    @@ -1 +1 @@
-    -{"mcpServers":{"github":{"env":{"TOKEN":…}}}}
-    +{"mcpServers":{"skillfold": {"type": "stdio", "command": "PROGRAM", "args": ["serve"]}, "github":{"env":{"TOKEN":…}}}}
-    --- ROOT/person/.claude/settings.json
-    +++ ROOT/person/.claude/settings.json
-    @@ -1,8 +1,18 @@
-     {
-       "env": { "KEY": … },
-       "hooks": {
-    +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}],"matcher":"clear|compact"}
-    +    ],
-    +    "SubagentStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
-    +    ],
-    +    "SubagentStop": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
-    +    ],
-         "UserPromptSubmit": [
-    -      { "hooks": [{ "type": …, "command": … }] }
-    +      { "hooks": [{ "type": …, "command": … }] },
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
-         ]
-       }
-     }
-    --- ROOT/person/.codex/config.toml
-    +++ ROOT/person/.codex/config.toml
-    @@ -1 +1,5 @@
-     model = …
-    +
-    +[mcp_servers.skillfold]
-    +command = "PROGRAM"
-    +args = ["serve"]
-    --- /dev/null
-    +++ ROOT/person/.codex/hooks.json
-    @@ -0,0 +1,13 @@
-    +{
-    +  "hooks": {
-    +    "UserPromptSubmit": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
-    +    ],
-    +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}],"matcher":"clear|compact"}
-    +    ],
-    +    "PreCompact": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
-    +    ]
-    +  }
-    +}
-    ! Claude Code: server
-    ! Written: ROOT/person/.claude.json. Restart Claude Code to use it; `skillfold setup claude-code --undo` removes it again
-    ! Claude Code: hook
-    ! Written: ROOT/person/.claude/settings.json. Restart Claude Code to use it; `skillfold setup claude-code --undo` removes it again
-    ! Codex: server
-    ! Written: ROOT/person/.codex/config.toml. Restart Codex to use it; `skillfold setup codex --undo` removes it again
-    ! Codex: hook
-    ! Written: ROOT/person/.codex/hooks.json. Restart Codex to use it; `skillfold setup codex --undo` removes it again
-    ! Codex calls a new hook only after you approve it: type `/hooks` in Codex and review it
-    exit 0
-    "#);
-    let again = run(&world, &["setup", "--yes"]);
-    assert_eq!(again.matches("Nothing to do").count(), 4, "{again}");
-    let undone = run(&world, &["setup", "--undo", "--yes"]);
-    assert!(undone.ends_with("exit 0\n"), "{undone}");
-    assert_eq!(files.map(|file| world.read(file)), before);
-    assert!(!world.path("person/.codex/hooks.json").exists());
-}
-
-#[test]
-fn nothing_is_written_if_the_hook_cannot_be_added() {
-    let world = World::new(
-        "
-        //- app/README.md
-        //- person/.codex/config.toml
-        model = \"x\"
-        //- person/.codex/hooks.json
-        { broken
-        ",
-    );
-    let refused = run(&world, &["setup", "codex", "--hook", "--yes"]);
-    assert!(!refused.ends_with("exit 0\n"), "{refused}");
-    assert!(
-        !world
-            .read("person/.codex/config.toml")
-            .contains("skillfold")
-    );
-}
-
-#[test]
-fn shown_diff_contains_no_secrets() {
-    let world = home_with_clients();
-    for arguments in [&["setup", "--yes"][..], &["setup", "--undo", "--yes"]] {
-        let shown = run(&world, arguments);
-        assert!(
-            shown.contains("skillfold") && !shown.contains("s3cret"),
-            "{shown}"
-        );
-    }
-    let shown = run(&world, &["setup", "--dry-run", "--json"]);
-    assert!(
-        shown.contains("diff") && !shown.contains("s3cret"),
-        "{shown}"
-    );
-}
-
-#[test]
-fn multiline_strings_and_comments_are_not_shown_either() {
-    let files = [
-        (
-            "goose",
-            "person/.config/goose/config.yaml",
-            "KEY: s3cret==\nPEM: |\n  s3cret==\n  s3cret: x\nlist: [a=s3cret=b]\nextensions: {}\n",
-        ),
-        (
-            "goose",
-            "person/.config/goose/config.yaml",
-            "# s3cret: old\nquoted: \"a\n  s3cret: tail\"\nextensions: {}\n",
-        ),
-        (
-            "codex",
-            "person/.codex/config.toml",
-            "key = \"\"\"\ns3cret==\n[s3cret]\ns3cret = 1\n\"\"\"\n# s3cret = old\nlist = [\n  [ \"s3cret\" ]\n]\n",
-        ),
-        (
-            "gemini",
-            "person/.gemini/settings.json",
-            "{ // s3cret: old\n  /* s3cret= */ \"a\": \"s3cret\" }\n",
-        ),
-        (
-            "gemini",
-            "person/.gemini/settings.json",
-            "{ \"mcpServers\": {}, \"hooks\": { \"Z\": [ {\"command\":\"s3cret\"} ], \"y\": {\n  \"PreCompress\": [\n  1] }, \"BeforeAgent\": [] } }\n",
-        ),
-    ];
-    for (client, file, text) in files {
-        let world = World::new(&format!("//- app/README.md\n//- {file}\n{text}"));
-        let hook = (client == "gemini").then_some("--hook");
-        let arguments = ["setup", client, "--dry-run"].into_iter().chain(hook);
-        let shown = run(&world, &arguments.collect::<Vec<_>>());
-        assert!(
-            shown.contains("skillfold") && !shown.contains("s3cret"),
-            "{text}\n{shown}"
-        );
-    }
-}
-
-#[test]
-fn foreign_hook_in_the_same_group_is_left_alone() {
-    let group = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"/opt/audit.sh"},{"type":"command","command":"/old/skillfold hook --client claude-code"}]}]}}"#;
-    let world = World::new(&format!(
-        "//- app/README.md\n//- person/.claude/settings.json\n{group}\n"
-    ));
-    run(&world, &["setup", "claude-code", "--yes"]);
-    let before = world.read("person/.claude/settings.json");
-    for arguments in [
-        &["setup", "claude-code", "--hook", "--yes"][..],
-        &["setup", "claude-code", "--undo", "--yes"],
-    ] {
-        let shown = run(&world, arguments);
-        assert!(
-            shown.contains("our hook shares a group with another one")
-                && shown.ends_with("exit 2\n"),
-            "{shown}"
-        );
-        assert_eq!(world.read("person/.claude/settings.json"), before);
-    }
-}
-
-#[test]
-fn adding_the_hook_keeps_comments() {
-    let world = World::new("//- app/README.md\n//- person/.cursor/hooks.json\n// mine\n");
-    let shown = run(&world, &["setup", "cursor", "--hook", "--yes"]);
-    assert!(shown.contains("The file has only comments"), "{shown}");
-    world.write("//- person/.cursor/hooks.json\n{ // mine\n  \"version\": 1\n}\n");
-    let before = world.read("person/.cursor/hooks.json");
-    run(&world, &["setup", "cursor", "--hook", "--yes"]);
-    assert!(
-        world
-            .read("person/.cursor/hooks.json")
-            .contains("beforeSubmitPrompt")
-    );
-    run(&world, &["setup", "cursor", "--undo", "--yes"]);
-    assert_eq!(world.read("person/.cursor/hooks.json"), before);
-}
-
-#[test]
-fn hook_is_added_and_removed_with_the_server() {
-    let world = world();
-    insta::assert_snapshot!(run(&world, &["setup", "cursor", "--hook", "--yes"]), @r#"
-    --- ROOT/person/.cursor/mcp.json
-    +++ ROOT/person/.cursor/mcp.json
-    @@ -1,6 +1,11 @@
-     {
-       …
-       "mcpServers": {
-    +    "skillfold": {
-    +      "type": "stdio",
-    +      "command": "PROGRAM",
-    +      "args": ["serve"]
-    +    },
-         "github": { "command": … }
-       }
-     }
-    --- /dev/null
-    +++ ROOT/person/.cursor/hooks.json
-    @@ -0,0 +1,11 @@
-    +{
-    +  "hooks": {
-    +    "beforeSubmitPrompt": [
-    +      {"command":"PROGRAM hook --client cursor","timeout":10}
-    +    ],
-    +    "preCompact": [
-    +      {"command":"PROGRAM hook --client cursor","timeout":10}
-    +    ]
-    +  },
-    +  "version": 1
-    +}
-    ! Written: ROOT/person/.cursor/mcp.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
-    ! Written: ROOT/person/.cursor/hooks.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
-    exit 0
-    "#);
-    insta::assert_snapshot!(run(&world, &["setup", "cursor", "--undo", "--yes"]), @r#"
-    --- ROOT/person/.cursor/mcp.json
-    +++ ROOT/person/.cursor/mcp.json
-    @@ -1,11 +1,6 @@
-     {
-       …
-       "mcpServers": {
-    -    "skillfold": {
-    -      "type": "stdio",
-    -      "command": "PROGRAM",
-    -      "args": ["serve"]
-    -    },
-         "github": { "command": … }
-       }
-     }
-    --- ROOT/person/.cursor/hooks.json
-    +++ /dev/null
-    @@ -1,11 +0,0 @@
-    -{
-    -  "hooks": {
-    -    "beforeSubmitPrompt": [
-    -      {"command":"PROGRAM hook --client cursor","timeout":10}
-    -    ],
-    -    "preCompact": [
-    -      {"command":"PROGRAM hook --client cursor","timeout":10}
-    -    ]
-    -  },
-    -  "version": …
-    -}
-    ! Taken out: ROOT/person/.cursor/mcp.json
-    ! Removed: ROOT/person/.cursor/hooks.json
-    exit 0
-    "#);
-    assert!(!world.path("person/.cursor/hooks.json").exists());
-    insta::assert_snapshot!(run(&world, &["setup", "goose", "--hook", "--yes"]), @"
-    ! error: Invalid `--hook`: Goose has no hooks that add to a prompt; leave the option out
-    ! hint: Correct it and try again
-    exit 2
-    ");
-}
-
-#[test]
-fn setup_without_a_client_lists_the_supported_ones() {
-    let refused = run(&home_with_clients(), &["setup"]);
-    assert!(refused.ends_with("exit 4\n"), "{refused}");
-    let world = World::new("//- app/README.md\n");
-    insta::assert_snapshot!(run(&world, &["setup"]), @"
-    ! No client was found; name the one to set up: claude-code, claude-desktop, codex, cursor, gemini, goose, opencode, vscode, windsurf, zed
-    exit 0
-    ");
-}
-
-#[test]
-fn doctor_reports_whether_a_hook_has_run() {
-    let world = home_with_clients();
-    let hooks = |world: &World| {
-        let shown = run(world, &["doctor"]);
-        let from = shown.find("Hooks").unwrap();
-        shown[from..].to_owned()
-    };
-    insta::assert_snapshot!(hooks(&world), @"
-    Hooks
-      claude-code   not installed; `skillfold setup claude-code --hook` adds it
-      codex         not installed; `skillfold setup codex --hook` adds it
-
-    ! No skills found. `skillfold new NAME` creates one
-    exit 0
-    ");
-    run(&world, &["setup", "--yes"]);
-    insta::assert_snapshot!(hooks(&world), @"
-    Hooks
-      claude-code   installed, not called in 30 days
-      codex         installed, not called in 30 days; type `/hooks` in Codex to approve it
-
-    ! No skills found. `skillfold new NAME` creates one
-    exit 0
-    ");
-    let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
-    command.args(["hook", "--client", "codex"]);
-    command.stdin(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let event = r#"{"hook_event_name":"UserPromptSubmit","session_id":"1","prompt":"hello"}"#;
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.as_bytes()).unwrap();
-    child.wait().unwrap();
-    let heard = hooks(&world);
-    assert!(heard.contains("codex         last heard 20"), "{heard}");
 }

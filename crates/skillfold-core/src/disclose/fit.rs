@@ -30,6 +30,9 @@ pub(crate) trait Layout {
     /// Writes one line.
     fn line(&self, id: &str, description: &str) -> String;
 
+    /// Writes a line of skills without their descriptions.
+    fn names(&self, ids: &[&str]) -> String;
+
     /// Writes how many skills are not listed, and how to find them.
     fn more(&self, count: usize) -> String;
 
@@ -48,7 +51,7 @@ pub enum ListingDetail {
     Nothing,
     /// Only how many skills there are, and how to find them.
     Count,
-    /// Some skills, with descriptions of up to 40 characters, and a line that counts the others.
+    /// Some skills, with descriptions of up to 40 characters, and a line that names or counts the others.
     Part,
     /// All skills, with descriptions of at most this many characters.
     Clipped(usize),
@@ -84,6 +87,8 @@ pub(crate) struct FittedListing<'a> {
     pub lines: Vec<FittedLine<'a>>,
     /// The ids of the skills that do not fit.
     pub left_out: Vec<&'a str>,
+    /// Whether the text names the skills that do not fit.
+    pub names_left_out: bool,
     /// The number of other skills that are not to be listed.
     pub unlisted: usize,
     /// How much of the listing fits.
@@ -97,10 +102,10 @@ pub(crate) struct FittedListing<'a> {
 ///
 /// If the full descriptions do not fit, all are clipped to the same length, the largest that a binary search finds. A
 /// clipped description ends at a word and with `…`; of descriptions with a common beginning it keeps the part that
-/// tells them apart. If not even 40 characters fit, lines are left out from the end, and a line says how many. If no line
-/// fits, the text only says how many skills there are; it is empty only if that does not fit either.
+/// tells them apart. If not even 40 characters fit, lines are left out from the end: one line names them, or if there are
+/// too many for that, says how many. If no line fits, the text only says how many skills there are; it is empty only if that does not fit either.
 ///
-/// The result depends on the arguments alone, and a larger budget never shows less. Measuring stops as soon as the
+/// The result depends on the arguments alone, and a larger budget never shows or names fewer skills. Measuring stops as soon as the
 /// budget is exceeded, so the time depends more on the budget than on the number of lines.
 pub(crate) fn fit<'a>(
     lines: &[ListingLine<'a>],
@@ -136,6 +141,14 @@ impl FittedListing<'_> {
         for line in &self.lines {
             text.push_str(&layout.line(line.id, &line.description));
         }
+        if self.names_left_out {
+            text.push_str(&layout.names(&self.left_out));
+        }
+        let missing = if self.names_left_out {
+            self.unlisted
+        } else {
+            missing
+        };
         if missing > 0 {
             text.push_str(&layout.more(missing));
         }
@@ -182,6 +195,7 @@ fn part<'a>(
     FittedListing {
         lines: fitted.collect(),
         left_out: left_out.iter().map(|line| line.id).collect(),
+        names_left_out: false,
         unlisted: 0,
         detail,
         used,
@@ -232,6 +246,18 @@ impl ListingMeter<'_> {
         let mut used = vec![self.measure_frame()];
         for (at, line) in candidates.iter().enumerate() {
             used.push(used[at].saturating_add(self.measure_line(line.id, &clipped(at))));
+        }
+        // Only names that fit as lines fit into one: looking at more would take too long.
+        let ids: Vec<&str> = candidates.iter().map(|line| line.id).collect();
+        let counts = if ids.len() == all { 1..all } else { 0..0 };
+        for shown in counts.rev() {
+            let names = self.measure(&self.layout.names(&ids[shown..]));
+            let used = used[shown].saturating_add(names).saturating_add(more);
+            if used <= self.budget.limit {
+                let mut listing = part(lines, shown, ListingDetail::Part, used, clipped);
+                listing.names_left_out = true;
+                return listing;
+            }
         }
         for shown in (1..used.len().min(all)).rev() {
             let used = used[shown].saturating_add(self.measure_more(all - shown + unlisted));

@@ -89,6 +89,22 @@ impl Style {
         }
     }
 
+    /// Returns the line with the skills whose descriptions do not fit.
+    fn names_line(self, ids: &[&str]) -> String {
+        let escape = match self {
+            Self::XmlRules | Self::Xml => escape_markup,
+            Self::Lines => visible,
+            Self::Markdown | Self::Tiers | Self::Bullets => escape_id,
+        };
+        let ids: Vec<_> = ids.iter().map(|id| escape(id)).collect();
+        let ids = ids.join(", ");
+        match self {
+            Self::XmlRules | Self::Xml => format!("  <more>{ids}</more>\n"),
+            Self::Lines | Self::Markdown | Self::Tiers => format!("- More, by name only: {ids}\n"),
+            Self::Bullets => format!("• More, by name only: {ids}\n"),
+        }
+    }
+
     /// Returns the line that says how many skills are not listed.
     pub(super) fn more_line(self, count: usize, tools: &ToolNames) -> String {
         let search = &tools.search;
@@ -238,6 +254,10 @@ impl Layout for StyleLayout<'_> {
 
     fn line(&self, id: &str, description: &str) -> String {
         self.style.skill_line(id, description)
+    }
+
+    fn names(&self, ids: &[&str]) -> String {
+        self.style.names_line(ids)
     }
 
     fn more(&self, count: usize) -> String {

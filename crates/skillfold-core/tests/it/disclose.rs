@@ -84,7 +84,7 @@ fn listing_of_no_skills_is_empty() {
 }
 
 #[test]
-fn listing_that_does_not_fit_says_how_many_are_missing() {
+fn listing_that_does_not_fit_names_or_counts_what_is_missing() {
     let catalog = greeters();
     let mut policy = policy(Mode::Catalog, Style::Bullets);
     let whole = catalog.listing(&policy).text.chars().count() as u64;
@@ -97,7 +97,7 @@ fn listing_that_does_not_fit_says_how_many_are_missing() {
         listing.text
     );
     assert!(
-        listing.text.contains("1 more: call `search_skills`"),
+        listing.text.contains("• More, by name only: "),
         "{}",
         listing.text
     );

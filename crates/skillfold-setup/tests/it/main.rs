@@ -4,6 +4,7 @@
 
 mod files;
 mod json;
+mod list;
 mod project;
 mod toml;
 mod undo;
@@ -64,10 +65,12 @@ fn file(client: SetupClient) -> &'static str {
     match client {
         SetupClient::ClaudeCode => "person/.claude.json",
         SetupClient::Codex => "person/.codex/config.toml",
+        SetupClient::CopilotCli => "person/.copilot/mcp-config.json",
         SetupClient::Cursor => "person/.cursor/mcp.json",
         SetupClient::Gemini => "person/.gemini/settings.json",
         SetupClient::Goose => "person/.config/goose/config.yaml",
         SetupClient::OpenCode => "person/.config/opencode/opencode.json",
+        SetupClient::Qwen => "person/.qwen/settings.json",
         SetupClient::ClaudeDesktop => "person/.config/Claude/claude_desktop_config.json",
         SetupClient::Windsurf => "person/.codeium/windsurf/mcp_config.json",
         SetupClient::Zed => "person/.config/zed/settings.json",

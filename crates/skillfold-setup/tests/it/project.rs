@@ -46,6 +46,7 @@ fn project_file_is_used_for_clients_that_support_one() {
     [mcp_servers.skillfold]
     command = "skillfold"
     args = ["serve"]
+    copilot-cli Invalid `--project`: Copilot CLI has no project configuration; leave the option out
     cursor .cursor/mcp.json
     {
       "mcpServers": {
@@ -72,6 +73,15 @@ fn project_file_is_used_for_clients_that_support_one() {
         "skillfold": {
           "type": "local",
           "command": ["skillfold", "serve"]
+        }
+      }
+    }
+    qwen .qwen/settings.json
+    {
+      "mcpServers": {
+        "skillfold": {
+          "command": "skillfold",
+          "args": ["serve"]
         }
       }
     }

@@ -1,11 +1,13 @@
 //! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
 
+mod native_list;
 mod own_list;
 
 use skillfold_core::Budget;
 use skillfold_core::catalog::Versions;
 
-pub use own_list::{ListSwitch, OwnList, SwitchForm};
+use native_list::NativeList;
+pub use own_list::{ListSwitch, OwnList, SkillNames, SwitchForm};
 
 /// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
 const UNKNOWN_BUDGET: Budget = Budget::characters(2_000);
@@ -20,8 +22,12 @@ pub struct Client {
     info_name: &'static str,
     /// How much of a server's instructions it keeps, by its version; the newest first.
     kept: &'static [(Version, Kept)],
+    /// Whether it passes on no server's instructions, so that our list comes with the hook at the start of a conversation.
+    pub takes_list_from_hook: bool,
     /// The folders whose skills it lists itself, inside a project or a home.
     folders: &'static [&'static str],
+    /// How it writes its own list; `None` if that is not known.
+    native_list: Option<NativeList>,
     /// The setting that turns off its own list; `None` if it has none.
     pub list_switch: Option<ListSwitch>,
 }
@@ -42,32 +48,39 @@ impl Client {
         Self {
             id: "claude-code",
             info_name: "claude-code",
-            // It cuts at 4,096 characters, and cut at 2,048 before.
+            // It cuts at 4,096 characters, and cut at 2,048 before. Beyond 3,500, ours costs more than 40 % of its own list.
             kept: &[
-                ([2, 1, 325], Kept::Characters(4_000)),
+                ([2, 1, 325], Kept::Characters(3_500)),
                 ([0; 3], Kept::Characters(2_000)),
             ],
+            takes_list_from_hook: false,
             folders: &[".claude/skills"],
+            native_list: Some(NativeList::CLAUDE_CODE),
             list_switch: Some(ListSwitch::CLAUDE_CODE),
         },
         Self {
             id: "codex",
             info_name: "codex-mcp-client",
             kept: &[([0; 3], Kept::All)],
+            takes_list_from_hook: false,
             folders: &[".agents/skills", ".codex/skills"],
+            native_list: Some(NativeList::CODEX),
             list_switch: Some(ListSwitch::CODEX),
         },
         Self {
             id: "gemini",
             info_name: "gemini-cli-mcp-client",
             kept: &[([0; 3], Kept::All)],
+            takes_list_from_hook: false,
             folders: &[".agents/skills", ".gemini/skills"],
+            native_list: Some(NativeList::GEMINI),
             list_switch: Some(ListSwitch::GEMINI),
         },
         Self {
             id: "opencode",
             info_name: "opencode",
             kept: &[([0; 3], Kept::All)],
+            takes_list_from_hook: false,
             folders: &[
                 ".agents/skills",
                 ".claude/skills",
@@ -75,18 +88,21 @@ impl Client {
                 ".opencode/skills",
                 ".config/opencode/skills",
             ],
+            native_list: Some(NativeList::OPENCODE),
             list_switch: Some(ListSwitch::OPENCODE),
         },
         Self {
             id: "vscode",
             info_name: "Visual Studio Code",
             kept: &[([0; 3], Kept::All)],
+            takes_list_from_hook: false,
             folders: &[
                 ".agents/skills",
                 ".claude/skills",
                 ".copilot/skills",
                 ".github/skills",
             ],
+            native_list: None,
             list_switch: None,
         },
         Self {
@@ -94,31 +110,37 @@ impl Client {
             info_name: "copilot-cli",
             // It passes on those of other servers than its own with `--allow-all-mcp-server-instructions`, and then all of them.
             kept: &[([0; 3], Kept::All)],
+            takes_list_from_hook: true,
             folders: &[
                 ".agents/skills",
                 ".claude/skills",
                 ".copilot/skills",
                 ".github/skills",
             ],
+            native_list: Some(NativeList::COPILOT_CLI),
             list_switch: Some(ListSwitch::COPILOT_CLI),
         },
         Self {
             id: "cursor",
             info_name: "cursor-vscode",
             kept: &[([0; 3], Kept::Characters(2_000))],
+            takes_list_from_hook: false,
             folders: &[
                 ".agents/skills",
                 ".claude/skills",
                 ".codex/skills",
                 ".cursor/skills",
             ],
+            native_list: None,
             list_switch: None,
         },
         Self {
             id: "qwen",
             info_name: "qwen-cli-mcp-client",
             kept: &[([0; 3], Kept::Characters(2_000))],
+            takes_list_from_hook: false,
             folders: &[".qwen/skills"],
+            native_list: Some(NativeList::QWEN),
             list_switch: Some(ListSwitch::QWEN),
         },
     ];
@@ -182,8 +204,8 @@ mod tests {
 
     #[test]
     fn listing_budget_depends_on_the_client_version() {
-        assert_eq!(budget("claude-code", "2.1.325"), Budget::characters(4_000));
-        assert_eq!(budget("claude-code", "2.2.0"), Budget::characters(4_000));
+        assert_eq!(budget("claude-code", "2.1.325"), Budget::characters(3_500));
+        assert_eq!(budget("claude-code", "2.2.0"), Budget::characters(3_500));
         assert_eq!(budget("claude-code", "2.1.197"), Budget::characters(2_000));
         assert_eq!(budget("claude-code", "odd"), Budget::characters(2_000));
         assert_eq!(budget("codex-mcp-client", "0.1"), Budget::tokens(1_400));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
-use skillfold_core::disclose::ClientList;
-use skillfold_core::{Entry, Root};
+use skillfold_core::disclose::{ClientList, TokenCounter};
+use skillfold_core::{Catalog, Entry, Root, Scope};
 
 use super::Client;
 use crate::environment::{Environment, read_user_file};
@@ -26,6 +26,8 @@ pub struct ListSwitch {
     pub keys: &'static [&'static str],
     /// What the setting turns off.
     pub form: SwitchForm,
+    /// What the user can still do, or no longer, as a sentence.
+    pub remains: &'static str,
 }
 
 /// The form of a setting that turns off a list of skills.
@@ -49,6 +51,7 @@ impl ListSwitch {
         local_file: Some(".claude/settings.local.json"),
         keys: &["skillOverrides"],
         form: SwitchForm::Folders("user-invocable-only"),
+        remains: "`/NAME` still starts a skill, and skills of plugins stay in the list",
     };
     /// The table `skills` of Codex. `$name` still works.
     pub(super) const CODEX: Self = Self {
@@ -56,12 +59,14 @@ impl ListSwitch {
         local_file: None,
         keys: &["skills", "include_instructions"],
         form: SwitchForm::False,
+        remains: "`$NAME` still starts a skill; Codex's own skills leave the list too",
     };
     pub(super) const GEMINI: Self = Self {
         files: &[".gemini/settings.json"],
         local_file: None,
         keys: &["skills", "enabled"],
         form: SwitchForm::False,
+        remains: "`/NAME` starts a skill through our server",
     };
     pub(super) const OPENCODE: Self = Self {
         files: &[
@@ -71,18 +76,21 @@ impl ListSwitch {
         local_file: None,
         keys: &["permission", "skill", "*"],
         form: SwitchForm::Word("deny"),
+        remains: "`/NAME` starts a skill through our server",
     };
     pub(super) const QWEN: Self = Self {
         files: &[".qwen/settings.json"],
         local_file: None,
         keys: &["skills", "disabled"],
         form: SwitchForm::Names,
+        remains: "its command `/skills` no longer starts them, and skills of extensions stay in the list",
     };
     pub(super) const COPILOT_CLI: Self = Self {
         files: &[".copilot/settings.json"],
         local_file: None,
         keys: &["disabledSkills"],
         form: SwitchForm::Names,
+        remains: "it no longer starts them by name, and skills of plugins stay in the list",
     };
 
     /// Returns the file with the user's settings.
@@ -103,6 +111,12 @@ impl ListSwitch {
         self.local_file
             .filter(|_| !is_home)
             .map(|file| project.join(file))
+    }
+
+    /// Returns the project of a file with a user's own settings for it.
+    pub fn project_of<'p>(&self, file: &'p Path) -> Option<&'p Path> {
+        let local = self.local_file?;
+        file.ancestors().find(|folder| folder.join(local) == file)
     }
 
     /// Returns whether skills are turned off one by one.
@@ -232,6 +246,54 @@ impl OwnList {
         !is_hidden && self.searches(entry.root())
     }
 
+    /// Returns whether the client lists a skill if its settings turn nothing off: it is in one of the client's folders, and
+    /// a model may start it.
+    pub fn would_list(&self, entry: &Entry<'_>) -> bool {
+        self.searches(entry.root()) && !entry.manifest().disable_model_invocation()
+    }
+
+    /// Returns the skills that the client lists if its settings turn nothing off, as these settings name them.
+    pub fn names(&self, catalog: &Catalog) -> SkillNames {
+        let mut names = SkillNames::default();
+        let Some(switch) = self.client.list_switch else {
+            return names;
+        };
+        for entry in catalog.entries().filter(|entry| self.would_list(entry)) {
+            let name = switch.name_of(&entry).to_owned();
+            match entry.scope() {
+                Scope::Project => names.project.insert(name),
+                _ => names.user.insert(name),
+            };
+        }
+        names
+    }
+
+    /// Returns the tokens of the client's own list, about as it writes it; `None` if that is not known.
+    pub fn tokens(&self, catalog: &Catalog, counter: &dyn TokenCounter) -> Option<u64> {
+        let entries = catalog.entries();
+        let listed =
+            entries.filter(|it| self.lists(it) && !it.manifest().disable_model_invocation());
+        Some(self.client.native_list?.tokens(listed, counter))
+    }
+
+    /// Returns the list as it is if the settings turn off all of it.
+    #[must_use]
+    pub fn turned_off(&self) -> Self {
+        Self {
+            hidden: Hidden::All,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the list as it is if the settings turn off nothing.
+    #[must_use]
+    pub fn turned_on(&self) -> Self {
+        Self {
+            hidden: Hidden::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns whether the client finds skills in a root.
     fn searches(&self, root: &Root) -> bool {
         let Some(path) = root.source().location() else {
@@ -241,6 +303,16 @@ impl OwnList {
         folders.any(|folder| path.ends_with(folder))
             || self.moved_folders.iter().any(|it| it == path)
     }
+}
+
+/// The skills that a client lists itself, as its settings name them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkillNames {
+    /// Those of the user.
+    pub user: BTreeSet<String>,
+    /// Those of the project.
+    pub project: BTreeSet<String>,
 }
 
 impl ClientList for OwnList {

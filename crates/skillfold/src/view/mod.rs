@@ -49,7 +49,7 @@ pub use scripts::{
 };
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingsView};
-pub use setup::{Setup, SetupFile};
+pub use setup::{Setup, SetupFile, SetupList};
 pub use skillfold_core::view::{
     Any, Body, Bytes, Decided, DecisionView, DiagnosticView, FileFinding, FileListing, FilePart,
     InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList, SkillRecord, SkillView,

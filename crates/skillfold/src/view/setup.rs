@@ -3,19 +3,35 @@
 use std::path::Path;
 
 /// What `setup` changed.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Setup {
+    /// The clients that have skills of their own, with what their lists cost.
+    pub clients: Vec<SetupList>,
     /// The changes, in the order in which they were made.
     pub files: Vec<SetupFile>,
 }
 
-impl Setup {
-    /// Creates the view of some changes.
-    pub fn new(files: Vec<SetupFile>) -> Self {
-        Self { files }
-    }
+/// What the lists of a client cost in every request, in about as many tokens.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[expect(clippy::exhaustive_structs, reason = "the command creates it")]
+pub struct SetupList {
+    /// The name of the client.
+    pub client: String,
+    /// How many skills it lists itself.
+    pub skills: usize,
+    /// Tokens of its own list; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_tokens: Option<u64>,
+    /// Tokens of our list alone, with our tools.
+    pub ours_tokens: u64,
+    /// Tokens of both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub both_tokens: Option<u64>,
+    /// Whose list the model gets: `ours`, `both`, or `neither` if the client was left as it is.
+    pub list: String,
 }
 
 /// A change to a client's configuration.
@@ -25,7 +41,7 @@ impl Setup {
 pub struct SetupFile {
     /// The name of the client.
     pub client: String,
-    /// `server` or `hook`.
+    /// `server`, `hook`, or `list` for the setting that turns off the client's own list.
     pub part: String,
     /// The path of the configuration file; for a user's file, links are resolved.
     pub file: String,

@@ -22,6 +22,10 @@ impl Layout for Tagged {
         format!("- {id}: {description}\n")
     }
 
+    fn names(&self, ids: &[&str]) -> String {
+        format!("more: {}\n", ids.join(", "))
+    }
+
     fn more(&self, count: usize) -> String {
         format!("{count} more: call search_skills\n")
     }
@@ -85,8 +89,23 @@ fn skills_are_dropped_before_descriptions_get_too_short() {
     check(
         &Budget::characters(120),
         ListingDetail::Part,
-        "<skills>\n- pdf: …works with documents: fills in forms\n2 more: call search_skills\n</skills>\n",
+        "<skills>\n- pdf: …works with documents: fills in forms\nmore: ocr, greet\n</skills>\n",
     );
+}
+
+#[test]
+fn skills_that_cannot_all_be_named_are_counted() {
+    let names: Vec<String> = (0..20).map(|number| format!("number-{number}")).collect();
+    let lines: Vec<_> = names
+        .iter()
+        .map(|id| ListingLine {
+            id,
+            description: "Counts",
+        })
+        .collect();
+    let fitted = fit(&lines, 0, &Tagged, &Budget::characters(100), &TokenEstimate);
+    let expected = "<skills>\n- number-0: Counts\n- number-1: Counts\n18 more: call search_skills\n</skills>\n";
+    assert_eq!(fitted.text(&Tagged), expected);
 }
 
 #[test]
@@ -231,7 +250,8 @@ proptest! {
         let smaller = fitted(&catalog, &budget);
         let larger = fitted(&catalog, &Budget { limit: budget.limit + more, ..budget });
         prop_assert!(smaller.detail <= larger.detail);
-        prop_assert!(smaller.lines.len() <= larger.lines.len());
+        let named = |it: &FittedListing<'_>| it.lines.len() + if it.names_left_out { it.left_out.len() } else { 0 };
+        prop_assert!(named(&smaller) <= named(&larger));
         for (small, large) in smaller.lines.iter().zip(&larger.lines) {
             prop_assert!(small.fit != DescriptionFit::Whole || large.fit == DescriptionFit::Whole);
         }

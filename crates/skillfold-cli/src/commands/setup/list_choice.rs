@@ -1,0 +1,155 @@
+//! Whose list of skills a client's model gets: what each costs, and the choice.
+
+use skillfold::client::{Client, OwnList};
+use skillfold::core::ContextLifetime;
+use skillfold::view::{ClientPrompt, SetupList};
+use skillfold::{Session, Skills};
+use skillfold_setup::{ListFile, SetupClient};
+
+use crate::arguments::{Setup, SetupListChoice};
+use crate::terminal::ask::{ask_line, can_ask};
+use crate::terminal::output::{BOLD, Output, paint, pluralize};
+
+/// Whose list a client's model gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhoseList {
+    /// Ours alone.
+    Ours,
+    /// Ours beside the client's.
+    Both,
+    /// The client is left as it is.
+    Neither,
+}
+
+/// What the lists of a client cost in every request, in tokens.
+pub(crate) struct ListCosts {
+    client: &'static Client,
+    skills: usize,
+    own: Option<u64>,
+    ours: u64,
+    beside: u64,
+}
+
+impl ListCosts {
+    pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
+        let policy = skills.report().settings.policy();
+        let session = skills.session(policy, ContextLifetime::History);
+        let list = skills.own_list(client).turned_on();
+        let catalog = skills.catalog();
+        Self {
+            client,
+            skills: catalog.entries().filter(|it| list.would_list(it)).count(),
+            own: list.tokens(&catalog, &*session.policy().counter),
+            ours: server_tokens(skills, &session, &list.turned_off()),
+            beside: server_tokens(skills, &session, &list),
+        }
+    }
+
+    /// Returns whether the model gets our list, and pays less for it than for the client's.
+    fn saves(&self) -> bool {
+        self.client.list_switch.is_some() && self.own.is_some_and(|own| self.ours < own)
+    }
+
+    pub(crate) fn view(&self, choice: WhoseList) -> SetupList {
+        SetupList {
+            client: self.client.id.to_owned(),
+            skills: self.skills,
+            own_tokens: self.own,
+            ours_tokens: self.ours,
+            both_tokens: self.own.map(|own| own + self.beside),
+            list: match choice {
+                WhoseList::Ours => "ours",
+                WhoseList::Both => "both",
+                WhoseList::Neither => "neither",
+            }
+            .to_owned(),
+        }
+    }
+}
+
+fn server_tokens(skills: &Skills, session: &Session, list: &OwnList) -> u64 {
+    let budget = skills.listing_budget(Some(list.client()), None);
+    let listing = session.instructions(Some(list), budget);
+    let prompt = ClientPrompt::new(list, session, &listing);
+    prompt.tokens + prompt.tool_tokens
+}
+
+/// Shows what the lists cost, and asks which one the model gets.
+pub(crate) fn choose(
+    costs: &ListCosts,
+    known: &Client,
+    client: SetupClient,
+    options: &Setup,
+    output: &mut Output,
+) -> WhoseList {
+    let title = client.title();
+    if costs.skills == 0 && options.list.is_none() {
+        return WhoseList::Both;
+    }
+    let default = if costs.saves() {
+        WhoseList::Ours
+    } else {
+        WhoseList::Both
+    };
+    let is_asked = options.list.is_none() && !options.yes && !options.dry_run && can_ask();
+    if !output.is_json() || is_asked {
+        say_costs(costs, title, output);
+    }
+    let choice = match options.list {
+        Some(SetupListChoice::Ours) => WhoseList::Ours,
+        Some(SetupListChoice::Both) => WhoseList::Both,
+        None if !is_asked => default,
+        None => ask_choice(default, title, output),
+    };
+    if let Some(switch) = known.list_switch
+        && choice == WhoseList::Ours
+        && !output.is_json()
+    {
+        output.say(format!(
+            "{title}'s own list is turned off; {}",
+            switch.remains
+        ));
+    }
+    choice
+}
+
+fn say_costs(costs: &ListCosts, title: &str, output: &mut Output) {
+    let skills = pluralize(costs.skills, "skill", "skills");
+    output.say(paint(BOLD, format!("{title}: lists {skills} itself")));
+    if let Some(own) = costs.own {
+        let both = own + costs.beside;
+        output.say(format!(
+            "  its own list        about {own:>7} tokens in every request"
+        ));
+        output.say(format!("  our list alone      about {:>7}", costs.ours));
+        output.say(format!("  both                about {both:>7}"));
+    }
+}
+
+fn ask_choice(default: WhoseList, title: &str, output: &mut Output) -> WhoseList {
+    let preset = if default == WhoseList::Ours { 1 } else { 2 };
+    let question =
+        format!("1 our list alone, 2 both, 3 leave {title} as it is. Which one? [{preset}] ");
+    loop {
+        match ask_line(&question, output).as_deref() {
+            Some("1") => return WhoseList::Ours,
+            Some("2") => return WhoseList::Both,
+            Some("3") => return WhoseList::Neither,
+            None => return default,
+            Some(_) => output.say("Type 1, 2 or 3"),
+        }
+    }
+}
+
+/// Returns the skills to turn off in one of the client's files.
+pub(crate) fn names(skills: &Skills, client: SetupClient, file: ListFile) -> Vec<String> {
+    let Some(client) = Client::find(client.name()) else {
+        return Vec::new();
+    };
+    let names = skills.own_list(client).names(&skills.catalog());
+    let names = match file {
+        ListFile::Local => names.project,
+        _ => names.user,
+    };
+    names.into_iter().collect()
+}

@@ -1,0 +1,230 @@
+//! The hook's entries.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use skillfold::Environment;
+use skillfold::core::Error;
+
+use super::{RecordChange, SetupChange, SetupPlan, collect_values, inserted_text, is_removable};
+use crate::client::{ClientFile, SetupClient};
+use crate::hook::{HOOKS_KEY, has_other_hook, hook_command, is_our_hook};
+use crate::json;
+use crate::record::{self, Added, Record, SetupPart};
+
+impl SetupPlan {
+    /// Plans to add the hook: entries that start `command` for each prompt.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add`](Self::add), and [`Invalid`](skillfold::core::ErrorKind::Invalid) if the client has no hooks that
+    /// can add to a prompt.
+    pub fn add_hook(
+        environment: &Environment,
+        client: SetupClient,
+        file: ClientFile,
+        command: &str,
+    ) -> Result<Self, Error> {
+        let mut plan = Self::open_hook(environment, client, file)?;
+        let restore = restore_file(environment, file);
+        let before = plan.before.clone().unwrap_or_default();
+        let is_blank = ["", "{}"].contains(&before.trim());
+        let mut text = if is_blank && !client.hook_file_start().is_empty() {
+            client.hook_file_start().to_owned()
+        } else {
+            before
+        };
+        let mut wanted = plan.with_location(json::value(&text))?;
+        // New ones go before the others.
+        for (event, entry) in client
+            .hook_entries(command, restore.as_deref())
+            .into_iter()
+            .rev()
+        {
+            plan.check_groups(&wanted, event)?;
+            let path = [HOOKS_KEY, event];
+            if hook_items(&wanted, event).contains(&entry) {
+                continue;
+            }
+            for index in our_indices(&wanted, event) {
+                text = plan.with_location(json::remove_item(&text, &path, index))?;
+            }
+            text = plan.with_location(json::append_item(&text, &path, &entry))?;
+            // Our own entry with another version or path may be replaced.
+            plan.change = SetupChange::Added;
+            wanted = with_hook(&wanted, event, entry);
+        }
+        if plan.with_location(json::value(&text))? != wanted {
+            return Err(plan.unsafe_edit());
+        }
+        if plan.change == SetupChange::Nothing {
+            return Ok(plan);
+        }
+        let before = plan.before.as_deref().unwrap_or_default();
+        plan.record = match inserted_text(before, &text) {
+            Some(inserted) => RecordChange::Save(Record {
+                client,
+                part: SetupPart::Hook,
+                inserted,
+                added: plan.added(),
+                names: Vec::new(),
+                replaced: None,
+            }),
+            None => RecordChange::Delete,
+        };
+        plan.after = Some(text);
+        Ok(plan)
+    }
+
+    /// Plans to remove the hook.
+    pub fn undo_hook(
+        environment: &Environment,
+        client: SetupClient,
+        file: ClientFile,
+    ) -> Result<Self, Error> {
+        let mut plan = Self::open_hook(environment, client, file)?;
+        let restore = restore_file(environment, file);
+        let Some(mut text) = plan.before.clone() else {
+            return Ok(plan);
+        };
+        let before = plan.with_location(json::value(&text))?;
+        for (event, _) in client.hook_entries("", None) {
+            plan.check_groups(&before, event)?;
+            let value = plan.with_location(json::value(&text))?;
+            let ours = hook_items(&value, event).iter();
+            for command in ours.filter_map(hook_command) {
+                let entries = client
+                    .hook_entries(&command, restore.as_deref())
+                    .into_iter();
+                entries.for_each(|(_, entry)| collect_values(&entry, &mut plan.own_values));
+            }
+            for index in our_indices(&value, event) {
+                text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
+                plan.change = SetupChange::Removed;
+            }
+        }
+        let value = plan.with_location(json::value(&text))?;
+        if value
+            .get(HOOKS_KEY)
+            .is_some_and(|hooks| *hooks == serde_json::json!({}))
+        {
+            text = plan.with_location(json::remove(&text, &[], HOOKS_KEY))?;
+        }
+        if plan.change == SetupChange::Nothing {
+            return Ok(plan);
+        }
+        if without_hooks(&plan.with_location(json::value(&text))?) != without_hooks(&before) {
+            return Err(plan.unsafe_edit());
+        }
+        plan.record = RecordChange::Delete;
+        let whole = plan.before.as_deref().unwrap_or_default();
+        if let Some(record) = record::find(environment, &plan.file, SetupPart::Hook)
+            && whole.matches(&record.inserted).count() == 1
+        {
+            let left = whole.replace(&record.inserted, "");
+            let is_same = |left: &Value| without_hooks(left) == without_hooks(&before);
+            let is_good =
+                json::value(&left).is_ok_and(|value| is_same(&value) && !has_our_hook(&value));
+            if is_good && record.added == Added::Entry {
+                plan.after = Some(left);
+                return Ok(plan);
+            }
+        }
+        // A file with only our hooks is removed. Comments count as content.
+        let start = client.hook_file_start();
+        let blank = |text: &str| text.split_whitespace().collect::<String>();
+        let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&text));
+        plan.after = (!is_blank).then_some(text);
+        Ok(plan)
+    }
+
+    /// Refuses to change a group that contains our hook and another one.
+    fn check_groups(&self, value: &Value, event: &str) -> Result<(), Error> {
+        let is_mixed = |item: &Value| is_our_hook(item) && has_other_hook(item);
+        if hook_items(value, event).iter().any(is_mixed) {
+            let why = format!(
+                "under `{event}` our hook shares a group with another one; remove it by hand"
+            );
+            return Err(Error::invalid(self.file.to_string_lossy(), why));
+        }
+        Ok(())
+    }
+
+    fn open_hook(
+        environment: &Environment,
+        client: SetupClient,
+        file: ClientFile,
+    ) -> Result<Self, Error> {
+        let path = client.hook_file(environment, file)?;
+        let project = file.project(environment);
+        Self::open_file(environment, client, SetupPart::Hook, path, project)
+    }
+}
+
+/// Returns the file that a user's hook names if the program is gone. Others have their own.
+fn restore_file(environment: &Environment, file: ClientFile) -> Option<PathBuf> {
+    match file {
+        ClientFile::User => record::restore_file(environment),
+        ClientFile::Project => None,
+    }
+}
+
+/// Returns an event's hooks.
+fn hook_items<'v>(value: &'v Value, event: &str) -> &'v [Value] {
+    let items = value.get(HOOKS_KEY).and_then(|hooks| hooks.get(event));
+    items.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the indices of our hooks for an event, last first.
+fn our_indices(value: &Value, event: &str) -> Vec<usize> {
+    let items = hook_items(value, event).iter().enumerate().rev();
+    let ours = items.filter(|(_, item)| is_our_hook(item));
+    ours.map(|(index, _)| index).collect()
+}
+
+fn has_our_hook(value: &Value) -> bool {
+    let events = value.get(HOOKS_KEY).and_then(Value::as_object);
+    let items = events.into_iter().flat_map(|events| events.values());
+    items.filter_map(Value::as_array).flatten().any(is_our_hook)
+}
+
+/// Returns a configuration with exactly one of our hooks for an event.
+fn with_hook(value: &Value, event: &str, entry: Value) -> Value {
+    let mut fields = value.as_object().cloned().unwrap_or_default();
+    let hooks = fields
+        .entry(HOOKS_KEY)
+        .or_insert_with(|| serde_json::json!({}));
+    if let Some(hooks) = hooks.as_object_mut() {
+        let kept = hook_items(value, event)
+            .iter()
+            .filter(|item| !is_our_hook(item));
+        let items: Vec<Value> = kept.cloned().chain([entry]).collect();
+        hooks.insert(event.to_owned(), Value::Array(items));
+    }
+    Value::Object(fields)
+}
+
+/// Returns a configuration without our hooks, and without keys that become empty.
+fn without_hooks(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(fields) = value.as_object_mut() else {
+        return value;
+    };
+    if let Some(hooks) = fields.get_mut(HOOKS_KEY).and_then(Value::as_object_mut) {
+        for items in hooks.values_mut().filter_map(Value::as_array_mut) {
+            items.retain(|item| !is_our_hook(item));
+        }
+        hooks.retain(|_, items| *items != serde_json::json!([]));
+        if hooks.is_empty() {
+            fields.remove(HOOKS_KEY);
+        }
+    }
+    value
+}
+
+impl SetupClient {
+    /// Returns whether the client's user configuration has our hook; `false` if it cannot be read.
+    pub fn has_hook(self, environment: &Environment) -> bool {
+        is_removable(SetupPlan::undo_hook(environment, self, ClientFile::User))
+    }
+}

@@ -1,0 +1,251 @@
+//! A client's own list of skills is turned off and on again, and follows the skills.
+
+use skillfold_setup::{ListFile, SetupChange, SetupClient, SetupPlan};
+
+use crate::{World, read, write};
+
+/// The clients, their settings, and what these can look like before.
+const SETTINGS: [(SetupClient, &str, &[&str]); 6] = [
+    (
+        SetupClient::ClaudeCode,
+        "person/.claude/settings.json",
+        &[
+            "",
+            "{}",
+            "{\"model\": \"opus\"}",
+            "{\n  \"model\": \"opus\" // mine\n}\n",
+            "{\r\n\t\"skillOverrides\": {\r\n\t\t\"mine\": \"off\"\r\n\t}\r\n}\r\n",
+            "\u{feff}{ \"skillOverrides\": {} }\n",
+        ],
+    ),
+    (
+        SetupClient::Codex,
+        "person/.codex/config.toml",
+        &[
+            "",
+            "model = \"x\"",
+            "[skills]\nmax_context_tokens = 100\n\n[other]\na = 1\n",
+            "[[skills.config]]\nname = \"a\"\nenabled = false\n",
+            "[skills]\ninclude_instructions = true # mine\n",
+        ],
+    ),
+    (
+        SetupClient::CopilotCli,
+        "person/.copilot/settings.json",
+        &[
+            "",
+            "{\"disabledSkills\": [\"mine\"]}",
+            "{\n  \"disabledSkills\": [\n    \"mine\"\n  ]\n}\n",
+        ],
+    ),
+    (
+        SetupClient::Gemini,
+        "person/.gemini/settings.json",
+        &[
+            "",
+            "{\"skills\": {\"enabled\": true}, \"tools\": {\"enabled\": false}}",
+            "{\n    \"skills\": {\n        \"disabled\": []\n    }\n}",
+        ],
+    ),
+    (
+        SetupClient::OpenCode,
+        "person/.config/opencode/opencode.json",
+        &[
+            "",
+            "{\"permission\": {\"skill\": {\"*\": \"ask\"}}}",
+            "{\n  \"permission\": {\"bash\": \"ask\"}\n}\n",
+        ],
+    ),
+    (
+        SetupClient::Qwen,
+        "person/.qwen/settings.json",
+        &["", "{\n  \"skills\": {\n    \"disabled\": []\n  }\n}\n"],
+    ),
+];
+
+fn world() -> World {
+    World::new("//- person/app/README.md\n")
+}
+
+fn turn_off(world: &World, client: SetupClient, names: &[&str]) -> SetupPlan {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    SetupPlan::turn_off_list(
+        &world.environment("person/app"),
+        client,
+        ListFile::User,
+        &names,
+    )
+    .unwrap()
+}
+
+fn turn_on(world: &World, client: SetupClient) {
+    for file in SetupPlan::list_files(&world.environment("person/app"), client) {
+        let plan = SetupPlan::undo_list(&world.environment("person/app"), client, &file).unwrap();
+        plan.write().unwrap();
+    }
+}
+
+#[test]
+fn turning_a_list_on_again_restores_every_byte() {
+    for (client, file, texts) in SETTINGS {
+        for text in texts {
+            let world = world();
+            if !text.is_empty() {
+                write(&world, file, text);
+            }
+            let before = read(&world, file);
+            for names in [&["b"][..], &["a", "b", "c"], &["b", "c"], &[], &["a"]] {
+                turn_off(&world, client, names).write().unwrap();
+                assert_eq!(
+                    turn_off(&world, client, names).change(),
+                    SetupChange::Nothing
+                );
+            }
+            assert_ne!(read(&world, file), before, "{client}: {text:?}");
+            assert!(client.has_list_off(&world.environment("person/app")));
+            turn_on(&world, client);
+            assert_eq!(read(&world, file), before, "{client}");
+            assert!(!client.has_list_off(&world.environment("person/app")));
+        }
+    }
+}
+
+#[test]
+fn edits_beside_the_list_survive() {
+    for (client, file, _) in SETTINGS {
+        let (start, edited) = if client == SetupClient::Codex {
+            ("a = 1\n", "# note\na = 2\n")
+        } else {
+            ("{\n  \"a\": 1\n}\n", "{\n  // note\n  \"a\": 2\n}\n")
+        };
+        let world = world();
+        write(&world, file, start);
+        turn_off(&world, client, &["x", "y"]).write().unwrap();
+        let text = read(&world, file).unwrap();
+        let (old, new) = match client {
+            SetupClient::Codex => ("a = 1", "# note\na = 2"),
+            _ => ("  \"a\": 1", "  // note\n  \"a\": 2"),
+        };
+        write(&world, file, &text.replace(old, new));
+        turn_off(&world, client, &["y", "z"]).write().unwrap();
+        turn_on(&world, client);
+        assert_eq!(read(&world, file).unwrap(), edited, "{client}");
+    }
+}
+
+#[test]
+fn list_that_somebody_rewrote_is_turned_on_key_by_key() {
+    let file = "person/.claude/settings.json";
+    let world = world();
+    write(&world, file, "{\"skillOverrides\": {\"mine\": \"off\"}}");
+    turn_off(&world, SetupClient::ClaudeCode, &["a", "b", "mine"])
+        .write()
+        .unwrap();
+    // A formatter sorted the keys, and the user turned one on.
+    let text = "{\n\"skillOverrides\": {\n\"b\": \"user-invocable-only\",\n\"a\": \"on\",\n\"mine\": \"off\"\n}\n}\n";
+    write(&world, file, text);
+    turn_on(&world, SetupClient::ClaudeCode);
+    let left: serde_json::Value = serde_json::from_str(&read(&world, file).unwrap()).unwrap();
+    let expected = serde_json::json!({ "skillOverrides": { "a": "on", "mine": "off" } });
+    assert_eq!(left, expected);
+}
+
+#[test]
+fn what_the_user_turned_off_stays_off() {
+    for (client, file, off) in [
+        (
+            SetupClient::Gemini,
+            "person/.gemini/settings.json",
+            "{\"skills\": {\"enabled\": false}}",
+        ),
+        (
+            SetupClient::CopilotCli,
+            "person/.copilot/settings.json",
+            "{\"disabledSkills\": [\"a\"]}",
+        ),
+        (
+            SetupClient::Codex,
+            "person/.codex/config.toml",
+            "[skills]\ninclude_instructions = false\n",
+        ),
+    ] {
+        let world = world();
+        write(&world, file, off);
+        let plan = turn_off(&world, client, &["a"]);
+        assert_eq!(plan.change(), SetupChange::Nothing, "{client}");
+        plan.write().unwrap();
+        assert!(client.has_list_off(&world.environment("person/app")));
+        turn_on(&world, client);
+        assert_eq!(read(&world, file).as_deref(), Some(off));
+    }
+}
+
+#[test]
+fn skills_of_a_project_are_turned_off_in_its_local_settings() {
+    let world = world();
+    let client = SetupClient::ClaudeCode;
+    let names = ["a".to_owned()];
+    let plan = SetupPlan::turn_off_list(
+        &world.environment("person/app"),
+        client,
+        ListFile::Local,
+        &names,
+    );
+    plan.unwrap().write().unwrap();
+    let file = "person/app/.claude/settings.local.json";
+    assert!(
+        read(&world, file)
+            .unwrap()
+            .contains("\"a\": \"user-invocable-only\"")
+    );
+    // It is undone from any other folder too.
+    let elsewhere = world.environment("person");
+    for file in SetupPlan::list_files(&elsewhere, client) {
+        SetupPlan::undo_list(&elsewhere, client, &file)
+            .unwrap()
+            .write()
+            .unwrap();
+    }
+    assert_eq!(read(&world, file), None);
+    let gemini = SetupPlan::turn_off_list(
+        &world.environment("person/app"),
+        SetupClient::Gemini,
+        ListFile::Local,
+        &names,
+    );
+    gemini.unwrap_err();
+}
+
+#[test]
+fn restore_file_says_what_to_undo_by_hand() {
+    let world = world();
+    write(
+        &world,
+        "person/.gemini/settings.json",
+        "{\"skills\": {\"enabled\": true}}",
+    );
+    turn_off(&world, SetupClient::Gemini, &[]).write().unwrap();
+    turn_off(&world, SetupClient::ClaudeCode, &["a"])
+        .write()
+        .unwrap();
+    let file = "person/.local/state/skillfold/restore.txt";
+    let text = read(&world, file).unwrap();
+    insta::assert_snapshot!(world.shown(&text), @r#"
+    What `skillfold setup` added. If Skillfold is gone, undo it by hand.
+
+    == Gemini CLI: list
+    In /person/.gemini/settings.json, set `skills.enabled` to true.
+
+    == Claude Code: list
+    Delete /person/.claude/settings.json if it has nothing but this:
+
+    {
+      "skillOverrides": {
+        "a": "user-invocable-only"
+      }
+    }
+    "#);
+    turn_on(&world, SetupClient::Gemini);
+    turn_on(&world, SetupClient::ClaudeCode);
+    assert_eq!(read(&world, file), None);
+}
