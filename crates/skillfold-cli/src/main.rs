@@ -1,5 +1,7 @@
 //! The `skillfold` command.
 
+mod client_state;
+
 mod arguments;
 
 mod failure;

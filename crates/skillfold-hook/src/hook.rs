@@ -144,19 +144,8 @@ impl Hook {
             }
         };
         log_response(event, &policy, &response);
-        let turns = response.turns.into_iter();
-        let texts: Vec<_> = turns.filter_map(|turn| turn.text).collect();
-        let mut text = texts.join("\n");
-        // Lines need a heading; instructions are self-explanatory.
-        if text.starts_with("- ") {
-            text.insert_str(0, HEADING);
-        }
-        let text = text.trim();
-        let answer = (!text.is_empty()).then(|| format_answer(event, text));
-        Ok(HookAnswer {
-            text: answer,
-            problem,
-        })
+        let text = added_text(&response.turns).map(|text| format_answer(event, &text));
+        Ok(HookAnswer { text, problem })
     }
 
     /// Updates an event's conversation. Returns `None` if its state cannot be saved, because it is not identified or
@@ -179,6 +168,43 @@ impl Hook {
             _ => Ok(None),
         }
     }
+}
+
+/// What a client's hook adds to the first prompt of a conversation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HookPreview {
+    /// The text for the model; `None` if nothing is added.
+    pub text: Option<String>,
+    /// What was decided, and why.
+    pub turn: Turn,
+    /// How the hook presents skills.
+    pub policy: Policy,
+}
+
+/// Returns what a client's hook adds to the first prompt of a conversation; `None` if the settings turn hooks off. Records
+/// nothing.
+pub fn preview(client: HookClient, skills: &Skills, prompt: &str) -> Option<HookPreview> {
+    let policy = hook_policy(client, skills)?;
+    skills.prepare_search();
+    let mut session = skills.session(policy.clone(), ContextLifetime::History);
+    let turn = turn_within(&mut session, &policy, &[], prompt);
+    let text = added_text(std::slice::from_ref(&turn));
+    Some(HookPreview { text, turn, policy })
+}
+
+/// Returns the text that turns add. Lines get a heading; instructions are self-explanatory.
+fn added_text(turns: &[Turn]) -> Option<String> {
+    let texts: Vec<&str> = turns
+        .iter()
+        .filter_map(|turn| turn.text.as_deref())
+        .collect();
+    let mut text = texts.join("\n");
+    if text.starts_with("- ") {
+        text.insert_str(0, HEADING);
+    }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Returns our list of skills for the start of a conversation, if the client takes it from the hook only and does not list

@@ -43,5 +43,5 @@ mod index;
 
 pub use client::HookClient;
 pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES, Start};
-pub use hook::{AnswerClaim, Hook, HookAnswer, hook_policy};
+pub use hook::{AnswerClaim, Hook, HookAnswer, HookPreview, hook_policy, preview};
 pub use index::build_index;

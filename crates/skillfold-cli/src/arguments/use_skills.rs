@@ -6,10 +6,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use skillfold::client::Client;
 use skillfold::core::{Envelope, Scope};
 use skillfold_hook::HookClient;
 
 use super::{complete, number};
+use crate::client_state::client_name;
 
 #[derive(Args, Debug)]
 pub(crate) struct Hook {
@@ -157,14 +159,14 @@ fn parse_range(text: &str) -> Result<Range<u64>, String> {
 #[derive(Args, Debug)]
 pub(crate) struct Prompt {
     /// The latest message of the user
-    #[arg(required_unless_present = "client", conflicts_with = "client")]
+    #[arg(required_unless_present = "client")]
     pub(crate) request: Option<String>,
     /// Go on with the conversation in this file, and save it there; it is started if the file does not exist
     #[arg(long, value_name = "FILE", conflicts_with = "client")]
     pub(crate) session: Option<PathBuf>,
-    /// Show what the model of this client gets from `skillfold serve`, before any request
-    #[arg(long, value_name = "CLIENT")]
-    pub(crate) client: Option<String>,
+    /// Show what the model of this client gets: from the server before any request, or from the hook for the request
+    #[arg(long, value_name = "CLIENT", value_parser = client_name())]
+    pub(crate) client: Option<&'static Client>,
 }
 
 #[derive(Args, Debug)]
@@ -198,6 +200,9 @@ pub(crate) struct Why {
         conflicts_with_all = ["request", "skill"]
     )]
     pub(crate) last: Option<NonZeroU16>,
+    /// For the model of this client; by default the first one that is set up
+    #[arg(long, value_name = "CLIENT", value_parser = client_name(), conflicts_with = "last")]
+    pub(crate) client: Option<&'static Client>,
     /// Say how likely a skill is as a number too
     #[arg(long)]
     pub(crate) numbers: bool,

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use skillfold::core::ContextLifetime;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{ClientPrompt, DecisionView, Document, Prompt};
+use skillfold::view::{DecisionView, Document, Prompt};
 use skillfold::{Skills, client::Client, conversation::SessionFile};
+use skillfold_hook::HookClient;
 
 use crate::arguments::{self, Global};
+use crate::client_state::{client_prompt, cost_text, title};
 use crate::commands::why::{likelihood, say_unread};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
@@ -23,13 +25,14 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> CommandResult {
     let skills = host::skills(global, output)?;
-    let request = match (&options.request, &options.client) {
-        (Some(request), None) => request,
-        (_, Some(id)) => return run_for_client(find_client(id)?, &skills, output),
-        (None, None) => {
-            let message = "Name a request, or a client with `--client`";
-            return Err(Failure::Usage(message.to_owned()));
-        }
+    match (options.client, &options.request) {
+        (Some(client), None) => return run_for_client(client, &skills, output),
+        (Some(client), Some(request)) => return preview_hook(client, request, &skills, output),
+        (None, _) => {}
+    }
+    let Some(request) = &options.request else {
+        let message = "Name a request, or a client with `--client`";
+        return Err(Failure::Usage(message.to_owned()));
     };
     let policy = skills.report().settings.policy();
     let file = match &options.session {
@@ -81,18 +84,6 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the client with an id.
-fn find_client(id: &str) -> Result<&'static Client, Failure> {
-    Client::find(id).ok_or_else(|| {
-        let known: Vec<_> = Client::ALL.iter().map(|client| client.id).collect();
-        let known = known.join(", ");
-        Failure::Usage(format!(
-            "The client `{}` is not known; these are: {known}",
-            visible(id)
-        ))
-    })
-}
-
 /// Prints what each part costs, and the decision for each match.
 fn say_costs(prompt: &Prompt, output: &mut Output) {
     for decision in prompt.decided.decisions.iter().take(MAX_DECISIONS) {
@@ -138,11 +129,7 @@ fn say_comparison(tokens: u64, counted_by: &str, plain: u64, output: &mut Output
 
 /// Prints what a client's model gets from the server before any request: the instructions and the tools.
 fn run_for_client(client: &'static Client, skills: &Skills, output: &mut Output) -> CommandResult {
-    let policy = skills.report().settings.policy();
-    let session = skills.session(policy, ContextLifetime::History);
-    let list = skills.own_list(client);
-    let listing = session.instructions(Some(&list), skills.listing_budget(Some(client), None));
-    let prompt = ClientPrompt::new(&list, &session, &listing);
+    let (prompt, listing) = client_prompt(skills, client);
     if output.is_json() {
         return output.json(Document::ClientPrompt(prompt));
     }
@@ -158,8 +145,48 @@ fn run_for_client(client: &'static Client, skills: &Skills, output: &mut Output)
         prompt.tokens, prompt.shortened, prompt.unlisted
     ));
     output.say(format!("tools: {} tokens", prompt.tool_tokens));
-    let tokens = prompt.tokens + prompt.tool_tokens;
-    say_comparison(tokens, &prompt.counted_by, prompt.plain_list_tokens, output);
+    let name = title(client);
+    if let Some(tokens) = prompt.own_tokens {
+        let skills = pluralize(prompt.own_skills, "skill", "skills");
+        output.say(format!(
+            "{name}'s own list: about {tokens} tokens for {skills}"
+        ));
+    }
+    let counted_by = format!(" ({})", prompt.counted_by);
+    output.say(paint(DIM, format!("{}{counted_by}", cost_text(&prompt))));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a client's hook adds to a request.
+fn preview_hook(
+    client: &'static Client,
+    request: &str,
+    skills: &Skills,
+    output: &mut Output,
+) -> CommandResult {
+    let hook = client.id.parse::<HookClient>().ok();
+    let Some(preview) = hook.and_then(|hook| skillfold_hook::preview(hook, skills, request)) else {
+        let why = format!("{} has no hook, or hooks are turned off", title(client));
+        return Err(Failure::Usage(why));
+    };
+    let mut session = skills.session(preview.policy.clone(), ContextLifetime::History);
+    let (listing, plain) = (session.listing(), session.plain_list_tokens());
+    let mut prompt = Prompt::new(request, &preview.policy, &listing, &preview.turn, plain);
+    prompt.text = preview.text;
+    if output.is_json() {
+        return output.json(Document::Prompt(Box::new(prompt)));
+    }
+    if let Some(text) = &prompt.text {
+        output.skill_text(format!("{text}\n").as_bytes())?;
+    }
+    say_costs(&prompt, output);
+    say_unread(
+        prompt.decided.unread,
+        prompt.decided.unread_by_patterns,
+        output,
+    );
+    host::say_search_problem(skills, output);
+    host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 

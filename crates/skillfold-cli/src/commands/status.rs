@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
 use skillfold::{Environment, Skills, settings::SettingFinding};
-use skillfold_setup::SetupClient;
 
 use crate::arguments::Global;
+use crate::client_state::{ClientState, ListCosts, client_prompt, cost_text};
 use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{BAD, BOLD, DIM, Output, PLAIN, display_path, paint, pluralize};
@@ -24,7 +23,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     if output.is_json() {
         return output.json(Document::Doctor(doctor));
     }
-    let clients = clients(&environment);
+    let clients = ClientState::all(&environment);
     let report = skills.report();
     let mut problems = report.settings.findings.iter();
     let is_broken = problems.any(SettingFinding::is_fatal);
@@ -45,7 +44,8 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
         rows.push(("Review", format!("{text} for your decision")));
     }
     if doctor.summary.active > 0 {
-        rows.push(("Cost", cost_text(&skills)));
+        let costs = clients.iter().filter_map(|state| cost_of(&skills, state));
+        rows.extend(costs.map(|text| ("Cost", text)));
     }
     for (name, text) in rows {
         output.field(&paint(BOLD, format!("{name:7}")), &text)?;
@@ -103,24 +103,6 @@ fn project_text(environment: &Environment, skills: &Skills, doctor: &Doctor) -> 
     format!("{folder}: {state}")
 }
 
-/// What is set up in a client that the user has.
-struct ClientState {
-    client: SetupClient,
-    has_server: bool,
-    has_hook: bool,
-}
-
-fn clients(environment: &Environment) -> Vec<ClientState> {
-    let clients = SetupClient::ALL.into_iter();
-    let used = clients.filter(|client| client.is_used(environment));
-    used.map(|client| ClientState {
-        client,
-        has_server: client.has_server(environment),
-        has_hook: client.has_hook(environment),
-    })
-    .collect()
-}
-
 fn clients_text(clients: &[ClientState]) -> String {
     let text = |state: &ClientState| {
         let what = match (state.has_server, state.has_hook) {
@@ -138,17 +120,18 @@ fn clients_text(clients: &[ClientState]) -> String {
     clients.join("; ")
 }
 
-/// Returns what a model is told about the skills before any request, beside a plain list of them.
-fn cost_text(skills: &Skills) -> String {
-    let policy = skills.report().settings.policy();
-    let mut session = skills.session(policy, ContextLifetime::History);
-    let (listing, plain) = (session.listing(), session.plain_list_tokens());
-    let listed = format!("{} tokens for the list of skills", listing.tokens);
-    if plain > listing.tokens {
-        format!("{listed}; all full descriptions take {plain}")
-    } else {
-        listed
+/// Returns what a client's model pays for the skills, if the server is set up in it.
+fn cost_of(skills: &Skills, state: &ClientState) -> Option<String> {
+    let client = state.known().filter(|_| state.has_server)?;
+    let (prompt, _) = client_prompt(skills, client);
+    let text = format!("{}: {}", state.client.title(), cost_text(&prompt));
+    if prompt.own_skills > 0 && ListCosts::new(skills, client).saves() {
+        let name = state.client;
+        return Some(format!(
+            "{text}; `skillfold setup {name} --list ours` turns off its own list"
+        ));
     }
+    Some(text)
 }
 
 fn next_steps(

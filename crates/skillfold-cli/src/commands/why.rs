@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use skillfold::client::Client;
 use skillfold::core::choose::{NearMiss, TriggerKind};
 use skillfold::core::diagnostic::visible;
 use skillfold::core::explain::UnmatchedReason;
@@ -15,6 +16,7 @@ use skillfold::{
 };
 
 use crate::arguments::{self, Global};
+use crate::client_state::{chosen, client_policy, title};
 use crate::commands::stats;
 use crate::failure::{CommandResult, Failure};
 use crate::host;
@@ -39,10 +41,22 @@ pub(crate) fn run(global: &Global, options: &arguments::Why, output: &mut Output
         return show_last(global, number.get().into(), options.numbers, output);
     }
     let skills = host::skills(global, output)?;
-    let policy = skills.report().settings.policy();
-    let mut session = skills.session(policy, ContextLifetime::History);
-    // As for a model: a skill that is already listed is not announced again.
-    session.listing();
+    let client = chosen(options.client, &host::environment(global)?);
+    let client_policy = client.and_then(|client| client_policy(&skills, client));
+    if let (Some(client), None) = (options.client, &client_policy) {
+        let why = format!("{} has no hook, or hooks are turned off", title(client));
+        return Err(Failure::Usage(why));
+    }
+    let client = client.filter(|_| client_policy.is_some());
+    let session = if let Some(policy) = client_policy {
+        skills.session(policy, ContextLifetime::History)
+    } else {
+        let policy = skills.report().settings.policy();
+        let mut session = skills.session(policy, ContextLifetime::History);
+        // As for a model: a skill that is already listed is not announced again.
+        session.listing();
+        session
+    };
     let (mut ids, mut absent) = (Vec::new(), Vec::new());
     for named in &options.skill {
         if is_proposed(&skills, named) {
@@ -68,13 +82,39 @@ pub(crate) fn run(global: &Global, options: &arguments::Why, output: &mut Output
     }
     let mut why = Why::new(request, session.policy(), &explanation);
     why.unmatched.extend(absent);
+    why.client = client.map(|client| client.id.to_owned());
     if output.is_json() {
         return output.json(Document::Why(Box::new(why)));
     }
     print(&why, options.skill.is_empty(), options.numbers, output)?;
+    if let Some(client) = client {
+        say_client(client, &why, &skills, output);
+    }
     host::say_search_problem(&skills, output);
     host::say_withheld(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says for which client the answer holds, and which of the skills that client lists itself.
+fn say_client(client: &'static Client, why: &Why, skills: &Skills, output: &mut Output) {
+    let name = title(client);
+    output.say(paint(
+        DIM,
+        format!("for {name}'s model; `--client` shows another's"),
+    ));
+    let (list, catalog) = (skills.own_list(client), skills.catalog());
+    let matched = why
+        .matched
+        .iter()
+        .filter_map(|it| catalog.get(&it.decision.id));
+    let listed: Vec<_> = matched
+        .filter(|it| list.shows(it))
+        .map(|it| it.id().to_owned())
+        .collect();
+    if !listed.is_empty() {
+        let ids = listed.join(", ");
+        output.say(format!("{name} lists these itself: {}", visible(&ids)));
+    }
 }
 
 /// Returns whether there is no such skill, but an agent has proposed it.

@@ -115,11 +115,17 @@ fn prompt_command_prints_what_the_clients_model_gets() {
     list_skills: Lists all skills in pages of 50.
     ! instructions: 86 tokens for 2 skills, 0 shortened, 1 not listed
     ! tools: 306 tokens
-    ! 392 tokens (estimate); a list of all full descriptions takes 19
+    ! Claude Code's own list: about 7 tokens for 1 skill
+    ! about 399 tokens in every request, 392 more than without Skillfold (estimate)
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["prompt", "--client", "cloud-code"]), @"
-    ! error: The client `cloud-code` is not known; these are: claude-code, codex, gemini, opencode, vscode, copilot-cli, cursor, qwen
+    ! error: invalid value 'cloud-code' for '--client <CLIENT>'
+    !   [possible values: claude-code, codex, gemini, opencode, vscode, copilot-cli, cursor, qwen]
+    ! 
+    !   tip: a similar value exists: 'claude-code'
+    ! 
+    ! For more information, try '--help'.
     exit 2
     ");
 }

@@ -160,3 +160,61 @@ fn hook_names_the_restore_file_if_the_program_is_gone() {
             .contains("\"first\": \"user-invocable-only\"")
     );
 }
+
+#[test]
+fn prompt_prints_what_the_hook_adds() {
+    let world = World::new(SKILLS);
+    let triggers = "triggers: [cut paper]";
+    let skill =
+        format!("---\nname: cutter\ndescription: Cuts paper\n{triggers}\n---\nUse scissors.\n");
+    world.write(&format!(
+        "//- person/.agents/skills/cutter/SKILL.md\n{skill}"
+    ));
+    for (request, is_added) in [("Please cut paper", true), ("Hello", false)] {
+        let event = serde_json::json!({
+            "hook_event_name": "UserPromptSubmit", "session_id": request, "prompt": request,
+        });
+        let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
+        command.args(["hook", "--client", "claude-code"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(event.to_string().as_bytes()).unwrap();
+        drop(stdin);
+        let answer = child.wait_with_output().unwrap().stdout;
+        let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
+        let added = answer.pointer("/hookSpecificOutput/additionalContext");
+        let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
+        command.args(["prompt", request, "--client", "claude-code", "--json"]);
+        let shown: serde_json::Value =
+            serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        assert_eq!(added.is_some(), is_added);
+        assert_eq!(shown.get("text"), added, "{shown}");
+    }
+}
+
+#[test]
+fn status_and_why_are_for_the_client_that_is_set_up() {
+    let world = World::new(SKILLS);
+    let why = world.run(&["why", "Cut paper"]);
+    assert!(!why.contains("Claude Code"), "{why}");
+    world.run(&["setup", "claude-code", "--list", "both", "--yes"]);
+    let status = world.run(&[]);
+    let cost = status
+        .lines()
+        .find(|line| line.starts_with("Cost"))
+        .unwrap();
+    insta::assert_snapshot!(cost, @"Cost     Claude Code: about 223 tokens in every request, 205 more than without Skillfold");
+    insta::assert_snapshot!(world.run(&["why", "Cut paper"]), @"
+    1. named
+       search finds it: possible (by `cuts, paper`)
+       tier 2: named; its instructions have 123 tokens
+    ! triggered mode, tier 2, 13 tokens (estimate)
+    ! for Claude Code's model; `--client` shows another's
+    ! Claude Code lists these itself: named
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
+    exit 0
+    ");
+    let refused = world.run(&["why", "Cut paper", "--client", "zed"]);
+    assert!(refused.ends_with("exit 2\n"), "{refused}");
+}

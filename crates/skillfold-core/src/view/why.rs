@@ -15,6 +15,9 @@ use crate::view::record::round_confidence;
 pub struct Why {
     /// The request.
     pub request: String,
+    /// The client whose hook decides, such as `claude-code`; absent if the answer is for any host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The disclosure mode: `catalog`, `triggered` or `hybrid`.
     pub mode: String,
     /// How much the model is told: 0 nothing, 1 the number of skills, 2 lines about skills, 3 instructions.
@@ -103,6 +106,7 @@ impl Why {
         let decisions = turn.decisions.iter().zip(&explanation.details);
         let matched = (1..).zip(decisions);
         Self {
+            client: None,
             request: request.to_owned(),
             mode: policy.mode.to_string(),
             tier: turn.tier.number(),

@@ -252,6 +252,11 @@ impl OwnList {
         self.searches(entry.root()) && !entry.manifest().disable_model_invocation()
     }
 
+    /// Returns whether the client lists a skill to its model now.
+    pub fn shows(&self, entry: &Entry<'_>) -> bool {
+        self.lists(entry) && !entry.manifest().disable_model_invocation()
+    }
+
     /// Returns the skills that the client lists if its settings turn nothing off, as these settings name them.
     pub fn names(&self, catalog: &Catalog) -> SkillNames {
         let mut names = SkillNames::default();
@@ -270,9 +275,7 @@ impl OwnList {
 
     /// Returns the tokens of the client's own list, about as it writes it; `None` if that is not known.
     pub fn tokens(&self, catalog: &Catalog, counter: &dyn TokenCounter) -> Option<u64> {
-        let entries = catalog.entries();
-        let listed =
-            entries.filter(|it| self.lists(it) && !it.manifest().disable_model_invocation());
+        let listed = catalog.entries().filter(|entry| self.shows(entry));
         Some(self.client.native_list?.tokens(listed, counter))
     }
 

@@ -25,8 +25,17 @@ pub struct ClientPrompt {
     pub tools: Vec<ToolDefinition>,
     /// Tokens of the tools.
     pub tool_tokens: u64,
-    /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
-    pub plain_list_tokens: u64,
+    /// How many skills the client lists itself, by its settings now.
+    pub own_skills: usize,
+    /// Tokens of the client's own list now; absent if it is not known how the client writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_tokens: Option<u64>,
+    /// Tokens of the client's own list without Skillfold: with nothing turned off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_tokens_without: Option<u64>,
+    /// Tokens that Skillfold saves in every request; negative if it adds some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_tokens: Option<i64>,
     /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
 }
@@ -35,20 +44,31 @@ impl ClientPrompt {
     /// Creates the view of [instructions](Session::instructions) for a client.
     pub fn new(list: &OwnList, session: &Session, listing: &Listing) -> Self {
         let counter = &session.policy().counter;
+        let catalog = session.skills().catalog();
+        let own = list.tokens(&catalog, &**counter);
+        let without = list.turned_on().tokens(&catalog, &**counter);
         let tools = session.tools_for(Some(list));
         let texts = tools.iter().flat_map(|tool| {
             let schema = tool.input_schema.to_string();
             [tool.name.clone(), tool.description.clone(), schema]
         });
+        let tool_tokens: u64 = texts.map(|text| counter.count(&text)).sum();
+        let ours = listing.tokens + tool_tokens;
+        let saved = own
+            .zip(without)
+            .map(|(own, without)| without.cast_signed() - (own + ours).cast_signed());
         Self {
             client: list.client().id.to_owned(),
             instructions: listing.text.clone(),
             tokens: listing.tokens,
             shortened: listing.shortened.len(),
             unlisted: listing.skills - listing.listed,
-            tool_tokens: texts.map(|text| counter.count(&text)).sum(),
+            tool_tokens,
             tools,
-            plain_list_tokens: session.plain_list_tokens(),
+            own_skills: catalog.entries().filter(|it| list.shows(it)).count(),
+            own_tokens: own,
+            own_tokens_without: without,
+            saved_tokens: saved,
             counted_by: counter.name().to_owned(),
         }
     }

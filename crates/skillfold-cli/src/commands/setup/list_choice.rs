@@ -1,12 +1,12 @@
 //! Whose list of skills a client's model gets: what each costs, and the choice.
 
-use skillfold::client::{Client, OwnList};
-use skillfold::core::ContextLifetime;
-use skillfold::view::{ClientPrompt, SetupList};
-use skillfold::{Session, Skills};
+use skillfold::Skills;
+use skillfold::client::Client;
+use skillfold::view::SetupList;
 use skillfold_setup::{ListFile, SetupClient};
 
 use crate::arguments::{Setup, SetupListChoice};
+use crate::client_state::ListCosts;
 use crate::terminal::ask::{ask_line, can_ask};
 use crate::terminal::output::{BOLD, Output, paint, pluralize};
 
@@ -21,57 +21,21 @@ pub(crate) enum WhoseList {
     Neither,
 }
 
-/// What the lists of a client cost in every request, in tokens.
-pub(crate) struct ListCosts {
-    client: &'static Client,
-    skills: usize,
-    own: Option<u64>,
-    ours: u64,
-    beside: u64,
-}
-
-impl ListCosts {
-    pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
-        let policy = skills.report().settings.policy();
-        let session = skills.session(policy, ContextLifetime::History);
-        let list = skills.own_list(client).turned_on();
-        let catalog = skills.catalog();
-        Self {
-            client,
-            skills: catalog.entries().filter(|it| list.would_list(it)).count(),
-            own: list.tokens(&catalog, &*session.policy().counter),
-            ours: server_tokens(skills, &session, &list.turned_off()),
-            beside: server_tokens(skills, &session, &list),
+/// Returns the JSON view of what the lists cost, and of the choice.
+pub(crate) fn list_view(costs: &ListCosts, choice: WhoseList) -> SetupList {
+    SetupList {
+        client: costs.client.id.to_owned(),
+        skills: costs.skills,
+        own_tokens: costs.own,
+        ours_tokens: costs.ours,
+        both_tokens: costs.own.map(|own| own + costs.beside),
+        list: match choice {
+            WhoseList::Ours => "ours",
+            WhoseList::Both => "both",
+            WhoseList::Neither => "neither",
         }
+        .to_owned(),
     }
-
-    /// Returns whether the model gets our list, and pays less for it than for the client's.
-    fn saves(&self) -> bool {
-        self.client.list_switch.is_some() && self.own.is_some_and(|own| self.ours < own)
-    }
-
-    pub(crate) fn view(&self, choice: WhoseList) -> SetupList {
-        SetupList {
-            client: self.client.id.to_owned(),
-            skills: self.skills,
-            own_tokens: self.own,
-            ours_tokens: self.ours,
-            both_tokens: self.own.map(|own| own + self.beside),
-            list: match choice {
-                WhoseList::Ours => "ours",
-                WhoseList::Both => "both",
-                WhoseList::Neither => "neither",
-            }
-            .to_owned(),
-        }
-    }
-}
-
-fn server_tokens(skills: &Skills, session: &Session, list: &OwnList) -> u64 {
-    let budget = skills.listing_budget(Some(list.client()), None);
-    let listing = session.instructions(Some(list), budget);
-    let prompt = ClientPrompt::new(list, session, &listing);
-    prompt.tokens + prompt.tool_tokens
 }
 
 /// Shows what the lists cost, and asks which one the model gets.

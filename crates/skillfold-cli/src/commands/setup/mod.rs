@@ -15,8 +15,9 @@ use skillfold::{Environment, Skills};
 use skillfold_setup::{ClientFile, ListFile, SetupChange, SetupClient, SetupPart, SetupPlan};
 
 use crate::arguments::{Global, Setup, SetupListChoice};
+use crate::client_state::ListCosts;
 use crate::commands::setup::config_diff::{DiffPart, diff_lines};
-use crate::commands::setup::list_choice::{ListCosts, WhoseList, choose, names};
+use crate::commands::setup::list_choice::{WhoseList, choose, list_view, names};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::ask::{Answer, ask};
@@ -204,7 +205,7 @@ impl SetupRun<'_> {
         };
         let costs = ListCosts::new(&self.skills, known);
         let choice = choose(&costs, known, client, self.options, output);
-        self.view.clients.push(costs.view(choice));
+        self.view.clients.push(list_view(&costs, choice));
         Ok(choice)
     }
 

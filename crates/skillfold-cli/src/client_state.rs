@@ -1,0 +1,136 @@
+//! The clients that the user has: what is set up in each, and what its model gets.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use skillfold::client::{Client, OwnList};
+use skillfold::core::disclose::Listing;
+use skillfold::core::{ContextLifetime, Policy};
+use skillfold::view::ClientPrompt;
+use skillfold::{Environment, Session, Skills};
+use skillfold_hook::{HookClient, hook_policy};
+use skillfold_setup::SetupClient;
+
+/// What is set up in a client that the user has.
+pub(crate) struct ClientState {
+    pub(crate) client: SetupClient,
+    pub(crate) has_server: bool,
+    pub(crate) has_hook: bool,
+}
+
+impl ClientState {
+    /// Returns the state of each client that the user has.
+    pub(crate) fn all(environment: &Environment) -> Vec<Self> {
+        let clients = SetupClient::ALL.into_iter();
+        let used = clients.filter(|client| client.is_used(environment));
+        used.map(|client| Self {
+            client,
+            has_server: client.has_server(environment),
+            has_hook: client.has_hook(environment),
+        })
+        .collect()
+    }
+
+    /// Returns what is known about the client, if our server or hook is set up in it.
+    pub(crate) fn known(&self) -> Option<&'static Client> {
+        let is_set_up = self.has_server || self.has_hook;
+        Client::find(self.client.name()).filter(|_| is_set_up)
+    }
+}
+
+/// Parses the name of a client whose model's view is asked for.
+pub(crate) fn client_name() -> impl TypedValueParser<Value = &'static Client> {
+    let names: Vec<&str> = Client::ALL.iter().map(|client| client.id).collect();
+    PossibleValuesParser::new(names).try_map(|name| Client::find(&name).ok_or("it is not known"))
+}
+
+/// Returns the client that was named, or else the first one that is set up.
+pub(crate) fn chosen(
+    named: Option<&'static Client>,
+    environment: &Environment,
+) -> Option<&'static Client> {
+    let set_up = || {
+        ClientState::all(environment)
+            .iter()
+            .find_map(ClientState::known)
+    };
+    named.or_else(set_up)
+}
+
+/// Returns the name of a client as its maker writes it.
+pub(crate) fn title(client: &Client) -> &'static str {
+    let known = SetupClient::ALL
+        .into_iter()
+        .find(|it| it.name() == client.id);
+    known.map_or(client.id, SetupClient::title)
+}
+
+/// Returns what a client's model gets from the server before any request.
+pub(crate) fn client_prompt(skills: &Skills, client: &'static Client) -> (ClientPrompt, Listing) {
+    let policy = skills.report().settings.policy();
+    let session = skills.session(policy, ContextLifetime::History);
+    let list = skills.own_list(client);
+    let listing = session.instructions(Some(&list), skills.listing_budget(Some(client), None));
+    (ClientPrompt::new(&list, &session, &listing), listing)
+}
+
+/// Returns how a client's hook presents skills; `None` if it has no hook, or hooks are turned off.
+pub(crate) fn client_policy(skills: &Skills, client: &Client) -> Option<Policy> {
+    let hook: HookClient = client.id.parse().ok()?;
+    hook_policy(hook, skills)
+}
+
+/// Returns what a client's model pays for skills in every request, compared with the client without us.
+pub(crate) fn cost_text(prompt: &ClientPrompt) -> String {
+    let ours = prompt.tokens + prompt.tool_tokens;
+    let all = prompt.own_tokens.unwrap_or(0) + ours;
+    match prompt.saved_tokens {
+        None => format!("about {ours} tokens in every request, beside the client's own list"),
+        Some(saved) if saved >= 0 => {
+            format!("about {all} tokens in every request, {saved} fewer than without Skillfold")
+        }
+        Some(saved) => format!(
+            "about {all} tokens in every request, {} more than without Skillfold",
+            saved.unsigned_abs()
+        ),
+    }
+}
+
+/// What the lists of a client cost in every request, in tokens.
+pub(crate) struct ListCosts {
+    pub(crate) client: &'static Client,
+    /// How many skills the client lists itself, if its settings turn nothing off.
+    pub(crate) skills: usize,
+    /// Its own list; `None` if it is not known how the client writes it.
+    pub(crate) own: Option<u64>,
+    /// Our list alone, with our tools.
+    pub(crate) ours: u64,
+    /// What we add beside the client's own list.
+    pub(crate) beside: u64,
+}
+
+impl ListCosts {
+    pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
+        let policy = skills.report().settings.policy();
+        let session = skills.session(policy, ContextLifetime::History);
+        let list = skills.own_list(client).turned_on();
+        let catalog = skills.catalog();
+        Self {
+            client,
+            skills: catalog.entries().filter(|it| list.would_list(it)).count(),
+            own: list.tokens(&catalog, &*session.policy().counter),
+            ours: server_tokens(skills, &session, &list.turned_off()),
+            beside: server_tokens(skills, &session, &list),
+        }
+    }
+
+    /// Returns whether the model gets our list, and pays less for it than for the client's.
+    pub(crate) fn saves(&self) -> bool {
+        self.client.list_switch.is_some() && self.own.is_some_and(|own| self.ours < own)
+    }
+}
+
+fn server_tokens(skills: &Skills, session: &Session, list: &OwnList) -> u64 {
+    let budget = skills.listing_budget(Some(list.client()), None);
+    let listing = session.instructions(Some(list), budget);
+    let prompt = ClientPrompt::new(list, session, &listing);
+    prompt.tokens + prompt.tool_tokens
+}
