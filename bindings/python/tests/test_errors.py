@@ -52,7 +52,7 @@ def test_skills_are_constructed_by_discover() -> None:
 
 
 def test_discovery_warns_about_missing_roots_and_broken_bundled_skills(tmp_path: Path) -> None:
-    broken = {**FILES, "broken/SKILL.md": "no frontmatter"}
+    broken = {**FILES, "broken/SKILL.md": "\0 is not text"}
     with pytest.warns(skillfold.SkillsWarning) as warned:
         found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
     assert found.ids() == ["pdf"]

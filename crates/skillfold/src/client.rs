@@ -41,7 +41,7 @@ impl Client {
                 ([2, 1, 325], Kept::Characters(4_000)),
                 ([0; 3], Kept::Characters(2_000)),
             ],
-            folders: &[".claude/skills"],
+            folders: &[".claude/skills", ".claude/commands"],
         },
         Self {
             id: "codex",

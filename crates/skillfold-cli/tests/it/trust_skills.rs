@@ -95,7 +95,7 @@ fn hand_written_setting_holds_everything_and_every_command_prints_the_fix() {
 
     Roots
       ~/.agents/skills  user  1 skill
-      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills
+      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, ~/.claude/commands, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills, .claude/commands
 
     ! 1 found: 1 parsed, 1 held
     ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::catalog::{PluginName, Trust};
-use skillfold_core::source::{LinkPolicy, UntrustedBudget};
+use skillfold_core::source::{CommandSource, LinkPolicy, UntrustedBudget};
 use skillfold_core::{Code, Diagnostic, Error, ErrorKind, FsSource, Root, Scope};
 
 use crate::environment::{Environment, real_path};
@@ -17,6 +17,10 @@ pub const FOLDERS: [&str; 4] = [
     ".agent/skills",
     ".skillfold/skills",
 ];
+
+/// The commands of Claude Code inside a project or a home, which it lists to its model as skills. They come after all
+/// skills of the same scope.
+pub(crate) const COMMANDS: &str = ".claude/commands";
 
 /// A folder that was looked for.
 #[derive(Clone, Debug)]
@@ -153,6 +157,9 @@ impl SearchedRoot {
 
     fn to_root(&self, source: FsSource) -> Root {
         let root = match &self.plugin {
+            _ if self.path.ends_with(COMMANDS) => {
+                Root::new(self.scope, &*self.label, CommandSource::new(source))
+            }
             Some(plugin) => Root::plugin(plugin.clone(), &*self.label, source),
             None => Root::new(self.scope, &*self.label, source),
         };
@@ -216,7 +223,8 @@ fn candidates(
         let projects = projects.into_iter().map(|folder| (folder, Scope::Project));
         let home = environment.home_dir().map(|home| (home, Scope::User));
         for (folder, scope) in projects.chain(home) {
-            let paths = FOLDERS.iter().map(|name| folder.join(name));
+            let names = FOLDERS.iter().chain([&COMMANDS]);
+            let paths = names.map(|name| folder.join(name));
             roots.extend(paths.map(|path| root(path, scope, Origin::Default)));
         }
     }
