@@ -58,7 +58,7 @@ def test_discovery_warns_about_missing_roots_and_broken_bundled_skills(tmp_path:
     assert found.ids() == ["pdf"]
     missing, refused = (str(warning.message) for warning in warned)
     assert missing.startswith("nope: Root does not exist")
-    assert refused.startswith("Bundled `broken/SKILL.md`: Expected `---`")
+    assert refused.startswith("Bundled `broken/SKILL.md`: File is not encoded as UTF-8")
     assert {warning.filename for warning in warned} == {__file__}
 
 
