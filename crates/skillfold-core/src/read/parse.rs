@@ -129,6 +129,12 @@ pub(crate) fn read_bare(
     if searched.contains(&0) {
         return Some(refuse(vec![frontmatter::other_encoding()]));
     }
+    let is_marked = bytes.starts_with(frontmatter::BYTE_ORDER_MARK);
+    let body_start = if is_marked {
+        frontmatter::BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
     let mut findings = vec![finding];
     if bare::is_link_text(bytes) {
         let message = "File is the path of another file, written by git for a symbolic link";
@@ -136,7 +142,7 @@ pub(crate) fn read_bare(
     }
     Some(Parsed {
         manifest: manifest::convert_bare(folder, bytes, &mut findings),
-        body_start: Some(0),
+        body_start: Some(body_start),
         repaired: false,
         diagnostics: findings,
     })

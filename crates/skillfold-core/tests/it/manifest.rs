@@ -75,6 +75,7 @@ fn file_without_frontmatter_is_a_skill_with_its_folders_name() {
     let source = MemorySource::new([("pdf/SKILL.md", "# Forms\n\nFills in forms.\n")]);
     let found = discover(&[&source], &ReadOptions::default());
     assert_eq!(found.skills[0].body_bytes(), 25);
+    assert_eq!(parse(b"\xef\xbb\xbfForms", "a").body_start, Some(3));
 }
 
 #[test]
