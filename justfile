@@ -118,6 +118,12 @@ clients *options:
     python3 conformance/clients/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
         --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" --corpus {{corpus}} {{options}}
 
+# Compare what Claude Code, Codex and Skillfold list of 358 awkward skills; `just awkward --table` prints the tables of the page
+awkward *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/awkward.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" {{options}}
+
 # Drive real clients with our hook, and install our plugins into them
 client-hooks:
     cargo build --release -p skillfold-cli

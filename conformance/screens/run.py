@@ -93,7 +93,7 @@ def skill(number: int) -> tuple[str, str]:
         case 5 if number == 39:
             body += "\nWork on the \u202eniam\u202c branch.\n"
         case 7:
-            return f"no-frontmatter-{number + 1}", f"# {verb} the {noun}\n"
+            return f"not-text-{number + 1}", f"\0 {verb} the {noun}\n"
         case 8:
             body += "\nRead [the rules](references/rules.md) and [the terms](references/terms.md).\n"
         case 9:

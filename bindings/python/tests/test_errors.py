@@ -52,13 +52,13 @@ def test_skills_are_constructed_by_discover() -> None:
 
 
 def test_discovery_warns_about_missing_roots_and_broken_bundled_skills(tmp_path: Path) -> None:
-    broken = {**FILES, "broken/SKILL.md": "no frontmatter"}
+    broken = {**FILES, "broken/SKILL.md": "\0 is not text"}
     with pytest.warns(skillfold.SkillsWarning) as warned:
         found = Skills.discover(tmp_path, bundled=broken, roots=[tmp_path / "nope"], home=tmp_path)
     assert found.ids() == ["pdf"]
     missing, refused = (str(warning.message) for warning in warned)
     assert missing.startswith("nope: Root does not exist")
-    assert refused.startswith("Bundled `broken/SKILL.md`: Expected `---`")
+    assert refused.startswith("Bundled `broken/SKILL.md`: File is not encoded as UTF-8")
     assert {warning.filename for warning in warned} == {__file__}
 
 

@@ -19,7 +19,7 @@ FILES = {
     "pdf/logo.png": b"\x89PNG\r\n\x1a\n",
     "mail/SKILL.md": "---\nname: mail\ndescription: Writes letters\n---\nWrite.\n",
     "deploy/SKILL.md": "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\nDeploy.\n",
-    "broken/SKILL.md": "# No frontmatter\n",
+    "broken/SKILL.md": "\0 is not text\n",
 }
 
 
@@ -39,7 +39,7 @@ def test_listing_includes_refused_skills(bundled: Skills) -> None:
     listed = bundled.list()
     assert [skill.id for skill in listed.skills] == ["deploy", "mail", "pdf"]
     assert [refused.folder for refused in listed.refused] == ["broken"]
-    assert listed.refused[0].diagnostics[0].code == "SF001"
+    assert listed.refused[0].diagnostics[0].code == "SF009"
     assert [skill.id for skill in bundled] == ["deploy", "mail", "pdf"]
     assert len(bundled) == 3
     assert "PDF" in bundled

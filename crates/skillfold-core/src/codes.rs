@@ -124,8 +124,12 @@ codes! {
         "Indent the line under its field, or remove it";
     FieldSpelling "SF114" Warning "A field's name is misspelt and was read as the field it resembles",
         "Write the field's name as the specification does";
-    RepairedIndent "SF115" Warning "A field that is indented unlike the others was read as a field",
-        "Start every field in the first column";
+    RepairedIndent "SF115" Warning "A field that is indented unlike the others was read as a field, or an indented fence as a fence",
+        "Start every field and fence in the first column";
+    DescriptionFromBody "SF116" Warning "The skill does not describe itself; it is described by the first sentence of its instructions, or by its name",
+        "Add `description:` with what the skill does and when to use it";
+    LinkAsText "SF117" Warning "The file has nothing but the path of another file: a symbolic link that git checked out as text",
+        "Run `git config core.symlinks true` and check the file out again, or replace it with the file that it names";
 
     // Fields.
     WrongType "SF201" Warning "A field has a value of the wrong type; it is kept but not used",

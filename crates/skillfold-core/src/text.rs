@@ -101,6 +101,44 @@ pub(crate) fn truncate_at_word(text: &str, max_chars: usize) -> &str {
     }
 }
 
+/// Returns the text up to the end of its first sentence.
+pub(crate) fn first_sentence(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut chars = text.char_indices().peekable();
+    while let Some((offset, c)) = chars.next() {
+        let end = offset + c.len_utf8();
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                chars.peek().is_none_or(|(_, next)| next.is_whitespace())
+                    && !is_abbreviation(&text[..end])
+            }
+            // A blank line ends the paragraph and its last sentence.
+            '\n' => chars.peek().is_some_and(|(_, next)| *next == '\n'),
+            _ => false,
+        };
+        if ends {
+            return &text[..end];
+        }
+    }
+    text
+}
+
+/// Returns whether a text ends with a common abbreviation.
+fn is_abbreviation(text: &str) -> bool {
+    ["e.g.", "i.e.", "etc.", "vs.", "incl.", "approx."]
+        .iter()
+        .any(|abbreviation| {
+            let start = text.len().saturating_sub(abbreviation.len());
+            text.get(start..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(abbreviation))
+                && text[..start]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|c| !c.is_alphanumeric())
+        })
+}
+
 /// Returns the longest suffix of at most `max_chars` characters that starts at a word.
 pub(crate) fn last_words(text: &str, max_chars: usize) -> &str {
     let starts = text.char_indices().rev().map(|(start, _)| start);
@@ -213,6 +251,18 @@ mod tests {
             &text[..previous_word_end(text, 0..text.len() - 1)],
             "ab\u{3000}cd"
         );
+    }
+
+    #[test]
+    fn first_sentence_ends_at_punctuation() {
+        assert_eq!(first_sentence("Fills in forms. Use it."), "Fills in forms.");
+        assert_eq!(
+            first_sentence("Reads v1.2 files, e.g. PDF, and more! Yes"),
+            "Reads v1.2 files, e.g. PDF, and more!"
+        );
+        assert_eq!(first_sentence("处理表格。用于 PDF"), "处理表格。");
+        assert_eq!(first_sentence("No mark"), "No mark");
+        assert_eq!(first_sentence("A title\n\nText. More"), "A title\n");
     }
 
     #[test]

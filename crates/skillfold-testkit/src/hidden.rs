@@ -93,13 +93,13 @@ pub fn hidden_skills() -> Vec<(&'static str, String)> {
         (
             "refused",
             format!(
-                "//- {0}/SKILL.md\n{CANARY}\n//- {0}/notes.md\n{CANARY}\n",
+                "//- {0}/SKILL.md\n\0{CANARY}\n//- {0}/notes.md\n{CANARY}\n",
                 mine(HIDDEN_ID)
             ),
         ),
         (
             "refused and untrusted",
-            format!("//- {ours}/SKILL.md\n{CANARY}\n//- {ours}/notes.md\n{CANARY}\n"),
+            format!("//- {ours}/SKILL.md\n\0{CANARY}\n//- {ours}/notes.md\n{CANARY}\n"),
         ),
     ]
 }

@@ -28,10 +28,7 @@ fn skills() -> Skills {
         (format!("{name}/SKILL.md"), text)
     };
     let large = "long and longer ".repeat(20_000);
-    let broken = (
-        "broken/SKILL.md".to_owned(),
-        "# No frontmatter\n".to_owned(),
-    );
+    let broken = ("broken/SKILL.md".to_owned(), "\0 is not text\n".to_owned());
     let source = MemorySource::new([file("alpha", "Do alpha."), file("large", &large), broken]);
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
     host.discover().unwrap().skills

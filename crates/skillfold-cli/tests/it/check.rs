@@ -59,7 +59,7 @@ fn exit_code_reflects_the_findings() {
     assert_eq!(code(BROKEN, &["check", "--strict"]), "exit 1");
     assert_eq!(code(BROKEN, &["check", "--profile", "spec"]), "exit 1");
     assert_eq!(code("no skill\n", &["check"]), "exit 1");
-    assert_eq!(code("no skill\n", &["doctor"]), "exit 1");
+    assert_eq!(code("\0 is not text\n", &["doctor"]), "exit 1");
     assert_eq!(code(BROKEN, &["check", "nothing-like-it"]), "exit 3");
     assert_eq!(code(BROKEN, &["check", "--profil", "spec"]), "exit 1");
     assert_eq!(code(BROKEN, &["check", "--profile", "spek"]), "exit 2");
@@ -474,7 +474,8 @@ fn many_escaping_links_in_one_skill_do_not_bury_errors_of_another() {
       .agents/skills/b/SKILL.md:1:1
 
     warning[SF409]     12  in 1 skill  A link points outside the skill's folder
-    ! 2 skills: 1 error, 12 warnings
+    warning[SF116]      1  in 1 skill  The skill does not describe itself; it is described by the first sentence of its instructions, or by its name
+    ! 2 skills: 1 error, 13 warnings
     ! `--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill
     exit 1
     ");

@@ -9,7 +9,7 @@ fn world() -> World {
 //- app/.agents/skills/pdf/SKILL.md
 {}
 //- app/.agents/skills/notes/SKILL.md
-no frontmatter
+\0 is not text
 //- person/.agents/skills/pdf/SKILL.md
 {}
 //- person/.agents/skills/mail/SKILL.md
@@ -75,8 +75,8 @@ fn mistakes_get_the_nearest_suggestion() {
     ");
     insta::assert_snapshot!(world.run(&["show", "notes"]), @"
     ! error: `notes` is not a valid skill
-    !   error[SF001] at 1:1: Expected `---`, found `no frontmatter`
-    !   hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+    !   error[SF009] at 1:1: File is not encoded as UTF-8
+    !   hint: Save the file as UTF-8
     exit 1
     ");
     insta::assert_snapshot!(world.run(&["check", "pfd"]), @"
@@ -254,8 +254,8 @@ fn doctor_reports_the_status_of_each_root_and_skill() {
 
     Broken
       .agents/skills/notes  found, refused
-          error[SF001] at 1:1: Expected `---`, found `no frontmatter`
-          hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+          error[SF009] at 1:1: File is not encoded as UTF-8
+          hint: Save the file as UTF-8
 
     Skills
       mail         found, repaired, disabled

@@ -14,7 +14,7 @@ const TREE: &str = "
     //- person/.agents/skills/pdf/LICENSE
     MIT
     //- person/.agents/skills/broken/SKILL.md
-    # No frontmatter
+    \0 is not text
     //- app/.agents/skills/ours/SKILL.md
     ---
     name: ours
@@ -88,8 +88,8 @@ fn failed_load_says_why() {
     ");
     insta::assert_snapshot!(world.run(&["load", "broken"]), @"
     ! error: `broken` is not a valid skill
-    !   error[SF001] at 1:1: Expected `---`, found `# No frontmatter`
-    !   hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+    !   error[SF009] at 1:1: File is not encoded as UTF-8
+    !   hint: Save the file as UTF-8
     exit 1
     ");
     insta::assert_snapshot!(world.run(&["load", "ours"]), @"

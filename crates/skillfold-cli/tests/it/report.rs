@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use crate::command::World;
 
 fn world() -> World {
-    World::new(
-        r#"
+    let files = r#"
         //- person/.agents/skills/mail/SKILL.md
         ---
         name: mail
@@ -50,8 +49,8 @@ fn world() -> World {
         {"time_ms":1763110800000,"event":"skill of a prompt","skill":"mail","outcome":"loaded"}
         {"time_ms":1763110900000,"event":"feedback on a skill","skill":"mail","feedback":"used","chosen":{"by":"trigger"}}
         broken
-        "#,
-    )
+        "#;
+    World::new(&files.replace("# Draft", "\0 Draft"))
 }
 
 /// Returns what a page says: its text without the markup, a line for each block.
@@ -124,7 +123,7 @@ fn report_shows_installed_skills_and_findings() {
     These are not skills for any model until their SKILL.md is corrected.
     Folders whose SKILL.md was refused
     Folder | Finding | What to do |
-    ~/.agents/skills/draft | error[SF001]: Expected ---, found # Draft;  | Start the file with a line ---, then name: and description:, then another line ---;  |
+    ~/.agents/skills/draft | error[SF009]: File is not encoded as UTF-8;  | Save the file as UTF-8;  |
     Repaired
     Skillfold reads these although their frontmatter is invalid; other clients may drop them. skillfold check --fix writes the repair to the file.
     Skills that had to be repaired

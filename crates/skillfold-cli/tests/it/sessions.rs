@@ -30,7 +30,7 @@ fn command_page_session_is_reproducible() {
         ---
         Write the notes.
         //- person/app/.agents/skills/draft/SKILL.md
-        # Draft
+        \0 Draft
         //- person/.agents/skills/pdf/SKILL.md
         ---
         name: pdf

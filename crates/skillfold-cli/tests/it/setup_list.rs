@@ -23,6 +23,8 @@ const SKILLS: &str = "
     description: Burns paper
     disable-model-invocation: true
     ---
+    //- person/.claude/commands/paper/burn.md
+    Burns paper
     //- person/.claude/settings.json
     {
       // mine
@@ -63,26 +65,29 @@ fn settings_follow_the_skills_and_undo_restores_every_byte() {
     let before = world.read(USER);
     let shown = world.run(&["setup", "claude-code", "--list", "ours", "--yes"]);
     assert!(shown.ends_with("exit 0\n"), "{shown}");
-    // A skill is named by its folder, and one that only people may start stays as it is.
-    assert_eq!(turned_off(&world, USER), ["first"]);
+    // A skill is named by its folder, a command by its path, and one that only people may start stays as it is.
+    assert_eq!(turned_off(&world, USER), ["first", "paper:burn"]);
     assert_eq!(turned_off(&world, LOCAL), ["of-project"]);
     // A new skill, by hand and by our command.
     world.write(
         "//- person/.claude/skills/second/SKILL.md\n---\nname: second\ndescription: Glues\n---\n",
     );
     start_conversation(&world);
-    assert_eq!(turned_off(&world, USER), ["first", "second"]);
+    assert_eq!(turned_off(&world, USER), ["first", "paper:burn", "second"]);
     let folder = world.path("person/.claude/skills");
     let made = world.run(&["new", "third", "--in", folder.to_str().unwrap()]);
     assert!(made.ends_with("exit 0\n"), "{made}");
-    assert_eq!(turned_off(&world, USER), ["first", "second", "third"]);
+    assert_eq!(
+        turned_off(&world, USER),
+        ["first", "paper:burn", "second", "third"]
+    );
     // An editor saves beside it, and skills go.
     let text = world.read(USER).replace("\"opus\"", "\"sonnet\"");
     std::fs::write(world.path(USER), text).unwrap();
     std::fs::remove_dir_all(world.path("person/.claude/skills/first")).unwrap();
     std::fs::remove_dir_all(world.path("app/.claude/skills")).unwrap();
     start_conversation(&world);
-    assert_eq!(turned_off(&world, USER), ["second", "third"]);
+    assert_eq!(turned_off(&world, USER), ["paper:burn", "second", "third"]);
     assert!(!world.path(LOCAL).exists());
     let shown = world.run(&["setup", "claude-code", "--undo", "--yes"]);
     assert!(shown.ends_with("exit 0\n"), "{shown}");
@@ -99,10 +104,10 @@ fn setup_shows_what_each_list_costs() {
     let shown = world.run(&["setup", "claude-code", "--dry-run"]);
     let said: Vec<&str> = shown.lines().filter(|line| line.starts_with('!')).collect();
     insta::assert_snapshot!(said.join("\n"), @"
-    ! Claude Code: lists 2 skills itself
-    !   its own list        about      18 tokens in every request
-    !   our list alone      about     376
-    !   both                about     223
+    ! Claude Code: lists 3 skills itself
+    !   its own list        about      25 tokens in every request
+    !   our list alone      about     382
+    !   both                about     230
     ! Nothing was written; this is what would change
     ! Nothing was written; this is what would change
     ");
@@ -204,17 +209,14 @@ fn status_and_why_are_for_the_client_that_is_set_up() {
         .lines()
         .find(|line| line.starts_with("Cost"))
         .unwrap();
-    insta::assert_snapshot!(cost, @"Cost     Claude Code: about 223 tokens in every request, 205 more than without Skillfold");
-    insta::assert_snapshot!(world.run(&["why", "Cut paper"]), @"
-    1. named
-       search finds it: possible (by `cuts, paper`)
-       tier 2: named; its instructions have 123 tokens
-    ! triggered mode, tier 2, 13 tokens (estimate)
-    ! for Claude Code's model; `--client` shows another's
-    ! Claude Code lists these itself: named
-    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
-    exit 0
-    ");
+    insta::assert_snapshot!(cost, @"Cost     Claude Code: about 230 tokens in every request, 205 more than without Skillfold");
+    let why = world.run(&["why", "Cut paper"]);
+    for line in [
+        "! for Claude Code's model; `--client` shows another's\n",
+        "! Claude Code lists these itself: named\n",
+    ] {
+        assert!(why.contains(line), "{why}");
+    }
     let refused = world.run(&["why", "Cut paper", "--client", "zed"]);
     assert!(refused.ends_with("exit 2\n"), "{refused}");
 }

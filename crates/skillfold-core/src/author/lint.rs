@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::invisible::hidden_characters;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
+use crate::read::discover::drop_unneeded;
 use crate::read::field::Field;
 use crate::read::frontmatter::{self, Extent, FenceSearch, position_after, saturating_u32};
 use crate::read::links::{self, Target};
@@ -60,7 +61,7 @@ fn lint_with(
 ) -> Vec<Diagnostic> {
     let block = match frontmatter::find_fences(bytes, Extent::Whole, limits) {
         FenceSearch::Found(block) => block,
-        FenceSearch::Refused(finding) => return vec![finding],
+        FenceSearch::Refused(finding) => return lint_bare(bytes, size, folder, finding, limits),
         FenceSearch::NeedMore => return Vec::new(),
     };
     let body = bytes.get(block.body_start..).unwrap_or_default();
@@ -73,7 +74,7 @@ fn lint_with(
         FrontmatterReader::Lines,
         limits,
         |entries, end, findings| {
-            let manifest = manifest::convert(entries, folder, end, findings);
+            let manifest = manifest::convert(entries, folder, body, end, findings);
             rules::check_name_and_description(entries, folder, profile, findings);
             check_fields(entries, profile, findings);
             check_hygiene(entries, findings);
@@ -94,6 +95,26 @@ fn lint_with(
     findings
 }
 
+/// Lints a file without frontmatter; see [`lint_with`].
+fn lint_bare(
+    bytes: &[u8],
+    size: u64,
+    folder: &str,
+    finding: Diagnostic,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
+    let Some(parsed) = parse::read_bare(bytes, Extent::Whole, folder, finding) else {
+        return Vec::new();
+    };
+    let mut findings = parsed.diagnostics;
+    if let Some(start) = parsed.body_start {
+        findings.extend(parse::check_size(size, limits));
+        check_body(&String::from_utf8_lossy(&bytes[start..]), 1, &mut findings);
+    }
+    findings.sort_by_key(|finding| finding.span);
+    findings
+}
+
 /// Lints a skill with its files: like [`lint`], and also checks that its links lead to existing files.
 pub fn lint_skill(
     source: &dyn Source,
@@ -108,6 +129,7 @@ pub fn lint_skill(
     let bytes = content.bytes;
     let size = content.state.revision.size();
     let mut findings = lint_with(&bytes, size, folder.name(), profile, limits);
+    drop_unneeded(&mut findings, source.layout());
     if size > bytes.len() as u64 {
         let read = bytes.len();
         let message = format!("File has {size} bytes, and only the first {read} were checked");

@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::error::Refusal;
 use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
-use crate::source::{Folder, SKILL_FILE};
+use crate::source::Folder;
 
 /// Why skills of an untrusted root are withheld from everyone.
 pub(crate) const UNTRUSTED_REASON: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
@@ -191,7 +191,7 @@ impl<'a> Entry<'a> {
         &self.row().skill.folder
     }
 
-    /// Returns the path of the skill's folder, if its root is on the file system.
+    /// Returns the path of the skill's folder, if its root is on the file system and the skill is not a command.
     pub fn base_dir(&self) -> Option<PathBuf> {
         self.root().path_of(&self.row().skill.folder)
     }
@@ -202,9 +202,9 @@ impl<'a> Entry<'a> {
         self.root().source().real_path(&self.row().skill.folder)
     }
 
-    /// Returns the path of the skill's `SKILL.md`, if its root is on the file system.
+    /// Returns the path of the skill's `SKILL.md`, or of the command that is the skill, if its root is on the file system.
     pub fn file(&self) -> Option<PathBuf> {
-        Some(self.base_dir()?.join(SKILL_FILE))
+        self.root().source().file_path(&self.row().skill.folder)
     }
 
     /// Returns the folder name if it differs from the skill's name and resolves to this skill.

@@ -9,20 +9,20 @@ use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::unavailable::UnavailablePaths;
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
 use crate::read::discover::{Discovery, FoundFolder, Skill, SourceFinding};
 use crate::source::{Finding, Folder, Revision};
 
-/// Returns whether the file of a known skill looks half written: it changed a moment ago, and it is no longer a skill
-/// or its frontmatter has lost its closing fence.
+/// Returns whether the file of a known skill looks half written: it changed a moment ago, and it is no longer a skill,
+/// its frontmatter has lost its closing fence, or it has lost its description.
 pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now: SystemTime) -> bool {
-    let is_unclosed = |diagnostics: &[Diagnostic]| {
-        let mut codes = diagnostics.iter().map(|diagnostic| diagnostic.code);
+    let is_unclosed = |skill: &Skill| {
+        let mut codes = skill.diagnostics.iter().map(|diagnostic| diagnostic.code);
         codes.any(|code| code == Code::RepairedFence)
     };
     let is_broken = match found {
         FoundFolder::Skill(new) => {
-            is_unclosed(&new.diagnostics) && !is_unclosed(&previous.diagnostics)
+            (is_unclosed(new) && !is_unclosed(previous))
+                || (previous.describes_itself() && !new.describes_itself())
         }
         FoundFolder::Refused(_) => true,
     };

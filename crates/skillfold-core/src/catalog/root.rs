@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::catalog::canonical::canonical;
 use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
-use crate::source::{Folder, Source, join_folder};
+use crate::source::{Folder, SkillLayout, Source, join_folder};
 
 /// Whether a model may get the skills of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,10 +148,10 @@ impl Root {
             .map_or(self.scope.as_str(), PluginName::as_str)
     }
 
-    /// Returns the path of a folder in the root, if the root is on the file system.
+    /// Returns the path of a folder in the root, if the root is on the file system and its skills have folders.
     pub fn path_of(&self, folder: &Folder) -> Option<PathBuf> {
         let root = self.source.location()?;
-        Some(join_folder(root, folder))
+        (self.source.layout() == SkillLayout::Folders).then(|| join_folder(root, folder))
     }
 
     /// Returns whether both are the same root, possibly opened twice.

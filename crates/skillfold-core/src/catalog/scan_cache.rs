@@ -19,7 +19,7 @@ use crate::read::manifest::Manifest;
 use crate::source::{ListedFolder, Revision, Source};
 
 /// Version of the format. Increment it when records are written differently, or when files are parsed differently.
-const FORMAT_VERSION: u32 = 5;
+const FORMAT_VERSION: u32 = 6;
 
 /// Size of an entry in the table of records: the record's offset.
 const ENTRY_BYTES: usize = 4;

@@ -177,6 +177,12 @@ fn current_skill(
     let folder = known.folder.clone();
     let parsed = parse_with(bytes, folder.name(), options.reader, &options.walk.limits);
     match to_found_folder(known.source, folder, parsed, state) {
+        // The file may be half written. Once it is settled, a refresh finds the skill without a description.
+        FoundFolder::Skill(skill) if known.describes_itself() && !skill.describes_itself() => {
+            let what = "changed since it was found, and has no description any more";
+            let message = format!("{} {what}", quoted_path(entry.id()));
+            Err(Error::malformed(message, skill.diagnostics.clone()))
+        }
         FoundFolder::Skill(skill) => {
             if state.stability == Stability::Changing {
                 let message = "File kept changing while it was read";

@@ -9,13 +9,14 @@ use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Report, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::findings::LimitedFindings;
+use crate::read::bare::SEARCHED_BYTES;
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
 use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
 use crate::source::progress;
 use crate::source::{
-    FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, Source,
-    Stability, WalkOptions, WalkReport,
+    FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, SkillLayout,
+    Source, Stability, WalkOptions, WalkReport,
 };
 
 /// Options for finding and reading skills.
@@ -73,6 +74,12 @@ impl Skill {
     /// Returns the length of the instructions in bytes, from the size of the file.
     pub fn body_bytes(&self) -> u64 {
         self.revision.size().saturating_sub(self.body_start)
+    }
+
+    /// Returns whether the file has a description, so that none was taken from its instructions.
+    pub(crate) fn describes_itself(&self) -> bool {
+        let mut diagnostics = self.diagnostics.iter();
+        diagnostics.all(|diagnostic| diagnostic.code != Code::DescriptionFromBody)
     }
 }
 
@@ -489,23 +496,40 @@ impl<'a> Discoverer<'a> {
                 limits,
             )
         };
+        let finish = |mut parsed: Parsed| {
+            drop_unneeded(&mut parsed.diagnostics, source.layout());
+            parsed
+        };
         let mut wanted = limits.head_bytes.max(1);
         if let Some(parsed) = parse(head, wanted, &state) {
-            return Ok((parsed, state));
+            return Ok((finish(parsed), state));
         }
         let mut buffer = Vec::new();
         loop {
             wanted = if wanted < limits.frontmatter_bytes / 4 {
                 wanted * 4
             } else {
-                limits.frontmatter_bytes + 4096
+                limits.frontmatter_bytes + 2 * SEARCHED_BYTES
             };
             buffer.clear();
             let state = source.head(folder, wanted, &mut buffer)?;
             if let Some(parsed) = parse(&buffer, wanted, &state) {
-                return Ok((parsed, state));
+                return Ok((finish(parsed), state));
             }
         }
+    }
+}
+
+/// Drops the findings about what a command need not have.
+pub(crate) fn drop_unneeded(findings: &mut Vec<Diagnostic>, layout: SkillLayout) {
+    let is_unneeded = |code: Code| {
+        matches!(
+            code,
+            Code::NoFrontmatter | Code::MissingName | Code::MissingDescription
+        )
+    };
+    if layout == SkillLayout::Files {
+        findings.retain(|finding| !is_unneeded(finding.code));
     }
 }
 

@@ -45,11 +45,11 @@ pub(crate) enum FenceSearch {
 /// Finds the fences around the frontmatter.
 ///
 /// The first non-blank line must be `---` and opens the block; the next line that is `---` closes it. White space may
-/// follow a fence but not precede it. A `---` inside a value or in the body does not count.
+/// follow a fence, and precede it only if it precedes the first. A `---` inside a value or in the body does not count.
 ///
 /// # Deviation
 ///
-/// A leading byte-order mark and blank lines are skipped, and a missing closing fence is inferred where the
+/// A leading byte-order mark, blank lines and indentation are skipped, and a missing closing fence is inferred where the
 /// instructions start. The specification is silent on the first and forbids the others; all are reported.
 pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch {
     // The last line of a head may be cut off, so it is ignored.
@@ -77,7 +77,7 @@ pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> Fenc
             FenceSearch::Refused(no_frontmatter(bytes, 1))
         };
     };
-    if bytes[opening.clone()].trim_ascii_end() != b"---" {
+    if bytes[opening.clone()].trim_ascii() != b"---" {
         return FenceSearch::Refused(no_frontmatter(&bytes[opening], lines.number));
     }
     if lines.number > 1 {
@@ -87,6 +87,11 @@ pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> Fenc
             Span::at(line),
             format!("Frontmatter starts on line {}", line.line),
         );
+    }
+    let is_indented = !bytes[opening.clone()].starts_with(b"---");
+    if is_indented {
+        let line = Span::at(Position::new(lines.number, 1));
+        findings.report(Code::RepairedIndent, line, "Fence is indented");
     }
     if bytes[opening].ends_with(b"\r") {
         findings.push(finding_at_start(
@@ -105,9 +110,9 @@ pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> Fenc
         at: start,
         number: lines.number,
     };
-    if let Some(closing) =
-        block_lines.find(|line| line.starts_with(b"---") && line.trim_ascii_end() == b"---")
-    {
+    let is_closing =
+        |line: &[u8]| (is_indented || line.starts_with(b"---")) && line.trim_ascii() == b"---";
+    if let Some(closing) = block_lines.find(is_closing) {
         return FenceSearch::Found(FrontmatterBlock {
             range: start..closing.start,
             first_line,
@@ -210,7 +215,7 @@ fn find_body_start(block: &[u8], at_file_end: bool) -> Option<(usize, usize)> {
 }
 
 /// Returns whether a line is a Markdown heading. In YAML it would be a comment.
-fn is_heading(line: &[u8]) -> bool {
+pub(crate) fn is_heading(line: &[u8]) -> bool {
     let hashes = line.iter().take_while(|byte| **byte == b'#').count();
     (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ')
 }
@@ -361,10 +366,15 @@ fn finding_at_start(code: Code, message: &str) -> Diagnostic {
     Diagnostic::new(code, Span::at(Position::START), message)
 }
 
+/// Returns the finding about a file that is not text in UTF-8.
+pub(crate) fn other_encoding() -> Diagnostic {
+    finding_at_start(Code::OtherEncoding, "File is not encoded as UTF-8")
+}
+
 fn no_frontmatter(line: &[u8], number: u32) -> Diagnostic {
     let span = Span::at(Position::new(number, 1));
     if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") || line.contains(&0) {
-        return Diagnostic::new(Code::OtherEncoding, span, "File is not encoded as UTF-8");
+        return other_encoding();
     }
     let text = String::from_utf8_lossy(line);
     let message = match text.trim() {
@@ -446,6 +456,12 @@ mod tests {
             check("\u{feff}\n \n---\na: b\n---\n", Extent::Whole),
             @r#""a: b\n" 4 "" ["SF105", "SF111"]"#
         );
+    }
+
+    #[test]
+    fn indented_fences_are_found_and_reported() {
+        insta::assert_snapshot!(check(" ---\na: b\n ---\nBody\n", Extent::Whole), @r#""a: b\n" 2 "Body\n" ["SF115"]"#);
+        insta::assert_snapshot!(check("---\na: |\n  ---\n---\nBody\n", Extent::Whole), @r#""a: |\n  ---\n" 2 "Body\n" []"#);
     }
 
     #[test]

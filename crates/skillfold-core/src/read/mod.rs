@@ -15,6 +15,8 @@ pub(crate) mod repair;
 pub(crate) mod value;
 pub(crate) mod version;
 
+pub(crate) mod bare;
+
 pub(crate) mod manifest;
 
 pub(crate) mod rules;

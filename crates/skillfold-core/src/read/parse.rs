@@ -9,7 +9,7 @@ use crate::read::frontmatter::{self, Extent, FenceSearch, FrontmatterBlock};
 use crate::read::manifest::{self, Manifest};
 use crate::read::rules::{self, Profile};
 use crate::read::yaml::{self, Kind, MappingEntry, Node};
-use crate::read::{line_reader, repair};
+use crate::read::{bare, line_reader, repair};
 
 /// Which reader is tried first on a frontmatter block. Both give the same skill, as tests and fuzz targets verify; only
 /// the wording of a syntax error may differ.
@@ -80,20 +80,77 @@ pub(crate) fn parse_head(
 ) -> Option<Parsed> {
     let block = match frontmatter::find_fences(bytes, extent, limits) {
         FenceSearch::NeedMore => return None,
-        FenceSearch::Refused(finding) => return Some(refuse(vec![finding])),
+        FenceSearch::Refused(finding) => {
+            let mut parsed = read_bare(bytes, extent, folder, finding)?;
+            if parsed.manifest.is_some() {
+                parsed.diagnostics.extend(check_size(size, limits));
+            }
+            return Some(parsed);
+        }
         FenceSearch::Found(block) => block,
     };
     let body_start = block.body_start;
+    let body = bytes.get(body_start..).unwrap_or_default();
     let mut parsed = read_fields(bytes, block, reader, limits, |entries, end, findings| {
-        let manifest = manifest::convert(entries, folder, end, findings);
+        let manifest = manifest::convert(entries, folder, body, end, findings);
         rules::check_name_and_description(entries, folder, Profile::Lenient, findings);
         manifest
     });
+    let is_described_by = |finding: &Diagnostic| finding.code == Code::DescriptionFromBody;
+    if is_cut(body, extent) && parsed.diagnostics.iter().any(is_described_by) {
+        return None;
+    }
     parsed.body_start = Some(body_start);
     if parsed.manifest.is_some() {
         parsed.diagnostics.extend(check_size(size, limits));
     }
     Some(parsed)
+}
+
+/// Reads a file without frontmatter: the whole file is instructions, as in Claude Code. `finding` says why there is no
+/// frontmatter. Returns `None` if more of the file is needed.
+pub(crate) fn read_bare(
+    bytes: &[u8],
+    extent: Extent,
+    folder: &str,
+    finding: Diagnostic,
+) -> Option<Parsed> {
+    // A block over the limit hides where the instructions start, and other encodings cannot be shown to a model.
+    if !matches!(
+        finding.code,
+        Code::NoFrontmatter | Code::UnclosedFrontmatter
+    ) {
+        return Some(refuse(vec![finding]));
+    }
+    if is_cut(bytes, extent) {
+        return None;
+    }
+    let searched = &bytes[..bytes.len().min(bare::SEARCHED_BYTES)];
+    if searched.contains(&0) {
+        return Some(refuse(vec![frontmatter::other_encoding()]));
+    }
+    let is_marked = bytes.starts_with(frontmatter::BYTE_ORDER_MARK);
+    let body_start = if is_marked {
+        frontmatter::BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    let mut findings = vec![finding];
+    if bare::is_link_text(bytes) {
+        let message = "File is the path of another file, written by git for a symbolic link";
+        findings.report(Code::LinkAsText, Span::at(Position::START), message);
+    }
+    Some(Parsed {
+        manifest: manifest::convert_bare(folder, bytes, &mut findings),
+        body_start: Some(body_start),
+        repaired: false,
+        diagnostics: findings,
+    })
+}
+
+/// Returns whether a sentence of the instructions may go on after the bytes that were read.
+fn is_cut(body: &[u8], extent: Extent) -> bool {
+    extent == Extent::Head && body.len() < bare::SEARCHED_BYTES
 }
 
 /// Reads the fields of a block and passes them to `convert`, with a function that returns the position after the last
@@ -119,18 +176,13 @@ pub(crate) fn read_fields(
     let placed = findings.len();
     let text = &*cleaned.text;
     let root = read_mapping(text, first_line, reader, limits, &mut findings);
-    let manifest = root.as_ref().map(|root| {
-        // Computed lazily: only needed to report a missing field.
-        let end = || {
-            let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-            Position::new(first_line + frontmatter::saturating_u32(lines), 1)
-        };
-        convert(root, &end, &mut findings)
-    });
-    cleaned.restore_positions(&mut findings[placed..]);
-    let Some(manifest) = manifest else {
-        return refuse(findings);
+    // Computed lazily: only needed to report a missing field.
+    let end = || {
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        Position::new(first_line + frontmatter::saturating_u32(lines), 1)
     };
+    let manifest = convert(&root, &end, &mut findings);
+    cleaned.restore_positions(&mut findings[placed..]);
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
     cap_findings(&mut findings, Completeness::All, limits);
     Parsed {
@@ -141,24 +193,28 @@ pub(crate) fn read_fields(
     }
 }
 
-/// Reads a block into the entries of a mapping; `None` if it is not a mapping.
+/// Reads a block into the entries of a mapping, which are none if it is not a mapping.
 fn read_mapping<'a>(
     text: &'a str,
     first_line: u32,
     reader: FrontmatterReader,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
-) -> Option<Vec<MappingEntry<'a>>> {
-    let mut root = read_tree(text, first_line, reader, limits, findings)?;
+) -> Vec<MappingEntry<'a>> {
+    let Some(mut root) = read_tree(text, first_line, reader, limits, findings) else {
+        return Vec::new();
+    };
     repair::recover_commented_description(&mut root, text, first_line, findings);
     let is_null = root.is_null();
-    let (code, message) = match root.kind {
-        Kind::Map(entries) => return Some(entries),
-        _ if is_null => (Code::MissingDescription, "Frontmatter is empty"),
-        _ => (Code::NotAMapping, "Frontmatter is not a mapping of fields"),
-    };
-    findings.report(code, root.span, message);
-    None
+    match root.kind {
+        Kind::Map(entries) => return entries,
+        _ if is_null => {}
+        _ => {
+            let message = "Frontmatter is not a mapping of fields";
+            findings.report(Code::NotAMapping, root.span, message);
+        }
+    }
+    Vec::new()
 }
 
 /// Reads a block into a tree: with the line reader, as YAML, or by repair; `None` if it has no fields.

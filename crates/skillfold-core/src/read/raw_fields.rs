@@ -1,7 +1,7 @@
 //! Reads all fields of a file's frontmatter, or of a YAML file, verbatim.
 
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::limits::Limits;
 use crate::read::frontmatter::{self, Extent, FenceSearch};
 use crate::read::parse::{FrontmatterReader, is_repair, read_fields};
@@ -38,6 +38,11 @@ pub fn raw_frontmatter(bytes: &[u8], limits: &Limits) -> Result<Fields, Diagnost
     let is_error = |finding: &Diagnostic| fields.is_empty() || is_repair(finding.code);
     match parsed.diagnostics.into_iter().find(is_error) {
         Some(finding) => Err(finding),
+        None if fields.is_empty() => {
+            let start = Span::at(Position::START);
+            let message = "Frontmatter is empty";
+            Err(Diagnostic::new(Code::MissingDescription, start, message))
+        }
         None => Ok(fields),
     }
 }

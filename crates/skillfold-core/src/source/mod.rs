@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::name::ResourcePath;
 
 pub use folder::Folder;
-pub use fs::{FsSource, UntrustedBudget};
+pub use fs::{CommandSource, FsSource, UntrustedBudget};
 pub use memory::MemorySource;
 pub use revision::Revision;
 
@@ -117,6 +117,17 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns how the skills of the source are laid out.
+    fn layout(&self) -> SkillLayout {
+        SkillLayout::Folders
+    }
+
+    /// Returns the path of a skill's `SKILL.md`, or of the one file that is the skill, if the source has a path; for
+    /// display only.
+    fn file_path(&self, folder: &Folder) -> Option<PathBuf> {
+        Some(join_folder(self.location()?, folder).join(SKILL_FILE))
+    }
+
     /// Returns the path of a skill's folder with links resolved, if the source has a path. It is compared with paths that
     /// the user chose: never open anything by it.
     fn real_path(&self, folder: &Folder) -> Option<PathBuf> {
@@ -133,6 +144,18 @@ pub(crate) fn join_folder(root: &Path, folder: &Folder) -> PathBuf {
         "" => root.to_owned(),
         path => root.join(path),
     }
+}
+
+/// How the skills of a source are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkillLayout {
+    /// Each skill is a folder with a `SKILL.md`.
+    #[default]
+    Folders,
+    /// Each skill is one file, such as a command of Claude Code. It has no folder: it cannot have other files or be
+    /// changed by proposals, and needs neither frontmatter nor a name.
+    Files,
 }
 
 /// Options for searching a source for skills.

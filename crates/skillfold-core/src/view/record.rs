@@ -7,7 +7,6 @@ use crate::catalog::filter::Page;
 use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
-use crate::source::SKILL_FILE;
 use crate::text::{first_chars, truncate_by_cost};
 use crate::view::finding::DiagnosticView;
 
@@ -172,11 +171,11 @@ pub struct RefusedRecord {
 impl RefusedRecord {
     /// Creates the record of a refused folder.
     pub fn new(refused: &discover::RefusedFolder, root: &Root) -> Self {
-        let file = root.path_of(&refused.folder);
+        let file = root.source().file_path(&refused.folder);
         Self {
             folder: refused.folder.to_string(),
             root: root.label().to_owned(),
-            file: file.map(|folder| path_to_string(&folder.join(SKILL_FILE))),
+            file: file.map(|file| path_to_string(&file)),
             diagnostics: DiagnosticView::all(&refused.diagnostics),
         }
     }

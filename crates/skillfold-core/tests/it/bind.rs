@@ -51,7 +51,7 @@ const MINE: &str = "
     description: Has no instructions
     ---
     //- broken/SKILL.md
-    # No frontmatter
+    \0 is not text
 ";
 
 const OURS: &str = "

@@ -14,7 +14,7 @@ use skillfold_testkit::{far_future, files, folder};
 fn memory(skills: &[&str]) -> MemorySource {
     MemorySource::new(skills.iter().map(|skill| {
         if let Some(folder) = skill.strip_prefix('!') {
-            return (format!("{folder}/SKILL.md"), "no frontmatter\n".to_owned());
+            return (format!("{folder}/SKILL.md"), "\0 is not text\n".to_owned());
         }
         let (folder, name) = skill.split_once('=').unwrap_or((skill, skill));
         let text = format!("---\nname: \"{name}\"\ndescription: Does {name} in {folder}\n---\n");
@@ -191,7 +191,7 @@ fn refused_folder_is_found_by_its_name_with_the_reason() {
         root(Scope::Project, "here", &["!pdf", "!notes"]),
         root(Scope::User, "home", &["pdf"]),
     ]);
-    insta::assert_snapshot!(leads_to(&catalog, "notes"), @"refused error[SF001]: Expected `---`, found `no frontmatter`");
+    insta::assert_snapshot!(leads_to(&catalog, "notes"), @"refused error[SF009]: File is not encoded as UTF-8");
     assert_eq!(leads_to(&catalog, "pdf"), "pdf active home/pdf\n");
     assert!(leads_to(&catalog, "project:pdf").starts_with("refused"));
     assert!(catalog.get("notes").is_none());
@@ -584,7 +584,7 @@ fn name_that_looks_like_a_pattern_is_matched_literally() {
 
 #[test]
 fn empty_id_resolves_to_nothing() {
-    let source = MemorySource::new([("SKILL.md", "no frontmatter")]);
+    let source = MemorySource::new([("SKILL.md", "\0 is not text")]);
     let catalog = catalog(vec![Root::new(Scope::User, "r", source)]);
     assert_eq!(catalog.refused().len(), 1);
     for id in ["", "user:", ":", "user:/", "user:r/~2"] {

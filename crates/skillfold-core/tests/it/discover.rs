@@ -99,9 +99,10 @@ fn broken_skill_never_hides_a_good_one() {
     ",
     );
     insta::assert_snapshot!(shown(root.path()), @"
-    good in good
-    refused bad
+    bad in bad
       error[SF001]: Expected `---`, found `# No frontmatter`
+      warning[SF116]: Description is the first sentence of the instructions: `No frontmatter`
+    good in good
     ");
 }
 
@@ -252,7 +253,10 @@ fn line_at_the_edge_of_the_head_is_not_cut() {
     let pad = |end: usize| "x".repeat(end - start.len() - 1);
     let dashes = format!("{start}{}\n--------\n---\nBody\n", pad(edge - 3));
     let fence = format!("{start}{}\n---\nBody\n", pad(edge - 3));
-    for text in [blank, dashes, fence] {
+    let bare = format!("{}\n{}", "# Title".repeat(edge / 8), "word ".repeat(edge));
+    let fields = format!("---\nname: a\nx: {}\n---\n{bare}", "x".repeat(edge / 2));
+    let long = format!("---\nname: a\nx: {}\n---\nText.\n", "x".repeat(60_000));
+    for text in [blank, dashes, fence, bare, fields, long] {
         let source = MemorySource::new([("a/SKILL.md", text.clone())]);
         let found = discover(&[&source], &ReadOptions::default());
         let whole = skillfold_core::read::parse(text.as_bytes(), "a");
@@ -363,7 +367,7 @@ fn skipped_folders_are_reported() {
     ");
     let walk = WalkOptions::default().with_hidden(HiddenPolicy::Search);
     let found = discover(&[&source], &ReadOptions::default().with_walk(walk));
-    assert_eq!(found.refused.len(), 1);
+    assert_eq!(found.skills.len(), 1);
 }
 
 #[test]

@@ -588,15 +588,15 @@ fn findings_for_the_author_to_decide_are_left() {
     insta::assert_snapshot!(check("# No frontmatter\n", Profile::Lenient), @"
     unchanged
     fixed: 
-    left: SF001
+    left: SF001 SF116
     ");
     insta::assert_snapshot!(check("\u{feff}---\nname: @a\n---\nBody\n", Profile::Lenient), @"
     ---
-    name: @a
+    name: '@a'
     ---
     Body
-    fixed: SF105
-    left: SF010 SF103 SF302 SF007
+    fixed: SF105 SF010 SF103
+    left: SF302 SF007 SF116
     ");
 }
 

@@ -311,7 +311,10 @@ fn size_of_a_file_is_the_same_in_every_finding() {
 
 #[test]
 fn file_without_frontmatter_is_an_error() {
-    insta::assert_snapshot!(check("# Title\n", Profile::Lenient), @"1:1-1:1 error[SF001]: Expected `---`, found `# Title`");
+    insta::assert_snapshot!(check("# Title\n", Profile::Lenient), @"
+    1:1-1:1 error[SF001]: Expected `---`, found `# Title`
+    1:1-1:1 warning[SF116]: Description is the first sentence of the instructions: `Title`
+    ");
 }
 
 #[test]

@@ -33,7 +33,7 @@ const TREE: &str = "
     ---
     # Repaired
     //- broken/SKILL.md
-    # No frontmatter
+    \0 is not text
 ";
 
 fn catalog(root: Root) -> Catalog {
@@ -146,9 +146,14 @@ fn file_changed_since_discovery_is_read_as_it_is_now_and_reported() {
     put(&root, "# No frontmatter any more\n");
     let entry = catalog.resolve_or_suggest("plain").unwrap();
     let error = loader().load(&entry, "").unwrap_err();
+    insta::assert_snapshot!(error, @"`plain` changed since it was found, and has no description any more");
+
+    put(&root, "\0 is not text\n");
+    let entry = catalog.resolve_or_suggest("plain").unwrap();
+    let error = loader().load(&entry, "").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(error, @"`plain` changed since it was found, and is no longer a valid skill");
-    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter any more`");
+    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF009]: File is not encoded as UTF-8");
 }
 
 #[test]
@@ -173,7 +178,7 @@ fn load_of_a_refused_folder_is_invalid_with_the_reason() {
     let error = catalog.resolve_or_suggest("broken").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(error, @"`broken` is not a valid skill");
-    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter`");
+    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF009]: File is not encoded as UTF-8");
 }
 
 #[test]

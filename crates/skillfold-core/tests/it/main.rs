@@ -11,6 +11,7 @@ mod bind;
 mod cache;
 mod catalog;
 mod codes;
+mod commands;
 mod corpus;
 mod corpus_fix;
 mod costs;

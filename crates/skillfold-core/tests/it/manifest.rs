@@ -38,11 +38,98 @@ fn missing_name_and_description_have_distinct_codes() {
             .collect::<Vec<_>>()
     };
     assert_eq!(codes("---\ndescription: b\n---\n"), [Code::MissingName]);
-    assert_eq!(codes("---\nname: a\n---\n"), [Code::MissingDescription]);
+    let described = [Code::MissingDescription, Code::DescriptionFromBody];
+    assert_eq!(codes("---\nname: a\n---\n"), described);
     assert_eq!(
         codes("---\nname:\ndescription: ''\n---\n"),
-        [Code::MissingName, Code::MissingDescription]
+        [
+            Code::MissingName,
+            Code::MissingDescription,
+            Code::DescriptionFromBody
+        ]
     );
+}
+
+#[test]
+fn file_without_frontmatter_is_a_skill_with_its_folders_name() {
+    insta::assert_snapshot!(check("# Forms\n\nFills in forms. Signs them.\n"), @r#"
+    a: "Fills in forms."
+    1:1-1:1 error[SF001]: Expected `---`, found `# Forms`
+    1:1-1:1 warning[SF116]: Description is the first sentence of the instructions: `Fills in forms.`
+    "#);
+    insta::assert_snapshot!(check("# Forms\n"), @r#"
+    a: "Forms"
+    1:1-1:1 error[SF001]: Expected `---`, found `# Forms`
+    1:1-1:1 warning[SF116]: Description is the first sentence of the instructions: `Forms`
+    "#);
+    insta::assert_snapshot!(check(""), @r#"
+    a: "a"
+    1:1-1:1 error[SF001]: File is empty
+    1:1-1:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
+    insta::assert_snapshot!(check("---\nFills in forms.\n"), @r#"
+    a: "Fills in forms."
+    1:1-1:1 error[SF002]: Frontmatter is not closed
+    1:1-1:1 warning[SF116]: Description is the first sentence of the instructions: `Fills in forms.`
+    "#);
+    let source = MemorySource::new([("pdf/SKILL.md", "# Forms\n\nFills in forms.\n")]);
+    let found = discover(&[&source], &ReadOptions::default());
+    assert_eq!(found.skills[0].body_bytes(), 25);
+    assert_eq!(parse(b"\xef\xbb\xbfForms", "a").body_start, Some(3));
+}
+
+#[test]
+fn skill_without_a_description_is_described_by_its_instructions() {
+    insta::assert_snapshot!(check("---\nname: b\ntriggers: [x]\n---\nFills in forms. Signs them.\n"), @r#"
+    b: "Fills in forms."
+      triggers = ["x"]
+    4:1-4:1 error[SF007]: Skill has no `description`
+    4:1-4:1 warning[SF116]: Description is the first sentence of the instructions: `Fills in forms.`
+    2:7-2:8 warning[SF305]: Name `b` differs from the folder's name `a`
+    "#);
+    insta::assert_snapshot!(check("---\n- b\n---\nFills in forms.\n"), @r#"
+    a: "Fills in forms."
+    2:3-2:4 error[SF005]: Frontmatter is not a mapping of fields
+    3:1-3:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    3:1-3:1 error[SF007]: Skill has no `description`
+    3:1-3:1 warning[SF116]: Description is the first sentence of the instructions: `Fills in forms.`
+    "#);
+    insta::assert_snapshot!(check("---\n---\nFills in forms.\n"), @r#"
+    a: "Fills in forms."
+    2:1-2:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    2:1-2:1 error[SF007]: Skill has no `description`
+    2:1-2:1 warning[SF116]: Description is the first sentence of the instructions: `Fills in forms.`
+    "#);
+}
+
+#[test]
+fn description_from_the_instructions_adds_no_other_field() {
+    let parsed = parse(b"triggers: [x]\ndisable-model-invocation: false\n", "a");
+    let manifest = parsed.manifest.unwrap();
+    assert_eq!(manifest.triggers(), None);
+    assert!(manifest.tags().is_empty() && manifest.other().is_empty());
+}
+
+#[test]
+fn link_that_git_checked_out_as_text_is_told_apart() {
+    insta::assert_snapshot!(check("../pdf/SKILL.md"), @r#"
+    a: "../pdf/SKILL.md"
+    1:1-1:1 error[SF001]: Expected `---`, found `../pdf/SKILL.md`
+    1:1-1:1 warning[SF117]: File is the path of another file, written by git for a symbolic link
+    1:1-1:1 warning[SF116]: Description is the first sentence of the instructions: `../pdf/SKILL.md`
+    "#);
+}
+
+#[test]
+fn file_that_is_not_text_is_refused() {
+    insta::assert_snapshot!(check("\u{89}PNG\r\n\0\0"), @"
+    refused
+    1:1-1:1 error[SF009]: File is not encoded as UTF-8
+    ");
+    insta::assert_snapshot!(check("#\0 \0T\0"), @"
+    refused
+    1:1-1:1 error[SF009]: File is not encoded as UTF-8
+    ");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn refresh_reads_and_reports_only_changed_skills() {
     fake.put("b2", File::new("b2", "added"));
     fake.remove("c");
     let mut broken = File::new("d", "x");
-    broken.text = "no frontmatter".to_owned();
+    broken.text = "\0 is not text".to_owned();
     fake.put("d", broken.with(|revision| revision.size = 14));
     let new = fake.refresh(&old, NOW + SECOND);
     assert_eq!(fake.reads(), 3);
@@ -411,7 +411,7 @@ proptest! {
             let folder = folders[at];
             let file = match kind {
                 0 => None,
-                1 => Some("no frontmatter".to_owned()),
+                1 => Some("\0 is not text".to_owned()),
                 kind => Some(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1])),
             };
             match file {
@@ -504,7 +504,7 @@ fn skill_stays_while_its_file_is_being_written() {
 fn settled_broken_file_is_shown_as_broken() {
     let fake = fake(&["a"]);
     let old = fake.discover(NOW);
-    fake.put("a", written("no frontmatter", NOW + SECOND));
+    fake.put("a", written("\0 is not text", NOW + SECOND));
     let held = fake.refresh(&old, NOW + SECOND).catalog;
     assert!(held.get("a").is_some());
     let new = fake.refresh(&held, NOW + 4 * SECOND);
@@ -513,10 +513,21 @@ fn settled_broken_file_is_shown_as_broken() {
 }
 
 #[test]
+fn file_that_lost_its_frontmatter_is_a_skill_without_a_description_once_settled() {
+    let fake = fake(&["a"]);
+    let old = fake.discover(NOW);
+    fake.put("a", written("Bare text", NOW + SECOND));
+    let held = fake.refresh(&old, NOW + SECOND).catalog;
+    assert_eq!(description(&held, "a"), "old");
+    let new = fake.refresh(&held, NOW + 4 * SECOND).catalog;
+    assert_eq!(description(&new, "a"), "Bare text");
+}
+
+#[test]
 fn mtime_in_the_future_does_not_keep_a_skill_forever() {
     let fake = fake(&["a"]);
     let old = fake.discover(NOW);
-    let broken = written("no frontmatter", NOW + SECOND);
+    let broken = written("\0 is not text", NOW + SECOND);
     fake.put(
         "a",
         broken.with(|revision| revision.modified_ns = NOW + 3600 * SECOND),

@@ -21,7 +21,7 @@ const TREE: &str = "
     //- pdf/references/forms.md
     Forms
     //- broken/SKILL.md
-    # No frontmatter
+    \0 is not text
 ";
 
 fn in_memory() -> Catalog {
@@ -145,7 +145,7 @@ fn unreadable_file_answer_says_why() {
     insta::assert_snapshot!(answer(&in_memory(), "broken", Envelope::SkillContext), @r#"
     <skill_context id="broken">
       <error>
-        `broken` is not a valid skill; error[SF001]: Expected `---`, found `# No frontmatter`. Correct its `SKILL.md`.
+        `broken` is not a valid skill; error[SF009]: File is not encoded as UTF-8. Correct its `SKILL.md`.
       </error>
     </skill_context>
     "#);

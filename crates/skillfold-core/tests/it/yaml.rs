@@ -121,27 +121,40 @@ fn non_string_key_is_refused() {
 
 #[test]
 fn frontmatter_that_is_not_a_mapping_is_refused_with_its_position() {
-    insta::assert_snapshot!(check("---\n- a\n- b\n---\n"), @"
-    refused
+    insta::assert_snapshot!(check("---\n- a\n- b\n---\n"), @r#"
+    a: "a"
     2:3-3:4 error[SF005]: Frontmatter is not a mapping of fields
-    ");
-    insta::assert_snapshot!(check("---\njust text\n---\n"), @"
-    refused
+    4:1-4:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    4:1-4:1 error[SF007]: Skill has no `description`
+    4:1-4:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
+    insta::assert_snapshot!(check("---\njust text\n---\n"), @r#"
+    a: "a"
     2:1-2:10 error[SF005]: Frontmatter is not a mapping of fields
-    ");
-    insta::assert_snapshot!(check("---\n*bold*\n---\n"), @"
-    refused
+    3:1-3:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    3:1-3:1 error[SF007]: Skill has no `description`
+    3:1-3:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
+    insta::assert_snapshot!(check("---\n*bold*\n---\n"), @r#"
+    a: "a"
     2:1-2:1 error[SF011]: Alias to an unknown anchor
     2:1-2:1 error[SF005]: Frontmatter has no field
-    ");
-    insta::assert_snapshot!(check("---\n# only a comment\n---\n"), @"
-    refused
-    2:1-2:1 error[SF007]: Frontmatter is empty
-    ");
-    insta::assert_snapshot!(check("---\n---\n"), @"
-    refused
-    2:1-2:1 error[SF007]: Frontmatter is empty
-    ");
+    3:1-3:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    3:1-3:1 error[SF007]: Skill has no `description`
+    3:1-3:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
+    insta::assert_snapshot!(check("---\n# only a comment\n---\n"), @r#"
+    a: "a"
+    3:1-3:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    3:1-3:1 error[SF007]: Skill has no `description`
+    3:1-3:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
+    insta::assert_snapshot!(check("---\n---\n"), @r#"
+    a: "a"
+    2:1-2:1 error[SF006]: Skill has no `name`; the folder's name `a` is used
+    2:1-2:1 error[SF007]: Skill has no `description`
+    2:1-2:1 warning[SF116]: Description is the skill's name: `a`
+    "#);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use skillfold_core::Manifest;
 use skillfold_core::load::FileKind;
-use skillfold_core::read::{Fields, ToolCheck, parse};
+use skillfold_core::read::{Fields, Parsed, ToolCheck, parse};
+use skillfold_core::{Code, Manifest};
 
 use crate::change::apply::FileEdit;
 use crate::change::parts::{SKILL_FILE, quoted};
@@ -136,7 +136,12 @@ fn is_script(path: &str) -> bool {
 const PERMISSION_FIELDS: [&str; 3] = ["hooks", "disallowed-tools", "shell"];
 
 fn compare_skill_files(old: &[u8], new: &[u8], folder: &str) -> Vec<(Bump, String)> {
-    let (old, new) = (parse(old, folder).manifest, parse(new, folder).manifest);
+    let (old, new) = (parse(old, folder), parse(new, folder));
+    if describes_itself(&old) && new.manifest.is_some() && !describes_itself(&new) {
+        let reason = format!("`{SKILL_FILE}` no longer has a description");
+        return vec![(Bump::Major, reason)];
+    }
+    let (old, new) = (old.manifest, new.manifest);
     match (&old, &new) {
         (Some(_), None) => {
             let reason = format!("`{SKILL_FILE}` can no longer be read as a skill");
@@ -155,6 +160,15 @@ fn compare_skill_files(old: &[u8], new: &[u8], folder: &str) -> Vec<(Bump, Strin
         }
         (None, None) => Vec::new(),
     }
+}
+
+/// Returns whether a skill has a description of its own.
+fn describes_itself(parsed: &Parsed) -> bool {
+    let findings = &parsed.diagnostics;
+    parsed.manifest.is_some()
+        && !findings
+            .iter()
+            .any(|it| it.code == Code::DescriptionFromBody)
 }
 
 /// Lists how a skill's name changes, what more it may do, and who else may start it.

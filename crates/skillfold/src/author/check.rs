@@ -213,10 +213,11 @@ impl CheckTarget {
 
     /// Returns the path of the file for display.
     pub fn file(&self) -> PathBuf {
-        let folder = self.root.path_of(&self.folder);
-        let folder =
-            folder.unwrap_or_else(|| Path::new(self.root.label()).join(self.folder.path()));
-        folder.join(SKILL_FILE)
+        let file = self.root.source().file_path(&self.folder);
+        file.unwrap_or_else(|| {
+            let folder = Path::new(self.root.label()).join(self.folder.path());
+            folder.join(SKILL_FILE)
+        })
     }
 
     /// Returns the skill's folder after links are resolved: whoever names it can have the file fixed.

@@ -54,7 +54,7 @@ impl Client {
                 ([0; 3], Kept::Characters(2_000)),
             ],
             takes_list_from_hook: false,
-            folders: &[".claude/skills"],
+            folders: &[".claude/skills", ".claude/commands"],
             native_list: Some(NativeList::CLAUDE_CODE),
             list_switch: Some(ListSwitch::CLAUDE_CODE),
         },

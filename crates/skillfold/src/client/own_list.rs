@@ -1,11 +1,13 @@
 //! The list of skills that a client makes itself, and the setting that turns it off.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 use skillfold_core::disclose::{ClientList, TokenCounter};
+use skillfold_core::source::SkillLayout;
 use skillfold_core::{Catalog, Entry, Root, Scope};
 
 use super::Client;
@@ -124,11 +126,15 @@ impl ListSwitch {
         matches!(self.form, SwitchForm::Folders(_) | SwitchForm::Names)
     }
 
-    /// Returns what the setting calls a skill.
-    pub fn name_of<'a>(&self, entry: &Entry<'a>) -> &'a str {
+    /// Returns what the setting calls a skill. A command in a folder is `folder:command`.
+    pub fn name_of<'a>(&self, entry: &Entry<'a>) -> Cow<'a, str> {
+        let folder = entry.folder();
         match self.form {
-            SwitchForm::Names => entry.manifest().name().as_str(),
-            _ => entry.folder().name(),
+            SwitchForm::Names => entry.manifest().name().as_str().into(),
+            _ if entry.root().source().layout() == SkillLayout::Files => {
+                folder.path().replace('/', ":").into()
+            }
+            _ => folder.name().into(),
         }
     }
 
@@ -241,7 +247,7 @@ impl OwnList {
             Hidden::Skills(names) => self
                 .client
                 .list_switch
-                .is_some_and(|switch| names.contains(switch.name_of(entry))),
+                .is_some_and(|switch| names.contains(&*switch.name_of(entry))),
         };
         !is_hidden && self.searches(entry.root())
     }
@@ -264,7 +270,7 @@ impl OwnList {
             return names;
         };
         for entry in catalog.entries().filter(|entry| self.would_list(entry)) {
-            let name = switch.name_of(&entry).to_owned();
+            let name = switch.name_of(&entry).into_owned();
             match entry.scope() {
                 Scope::Project => names.project.insert(name),
                 _ => names.user.insert(name),

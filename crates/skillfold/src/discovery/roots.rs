@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::catalog::{PluginName, Trust};
-use skillfold_core::source::{LinkPolicy, UntrustedBudget};
+use skillfold_core::source::{CommandSource, LinkPolicy, UntrustedBudget};
 use skillfold_core::{Code, Diagnostic, Error, ErrorKind, FsSource, Root, Scope};
 
 use crate::environment::{Environment, real_path};
@@ -19,7 +19,7 @@ pub const FOLDERS: [&str; 4] = [
 ];
 
 /// Skill folders of single clients, which come after the others.
-pub const CLIENT_FOLDERS: [&str; 9] = [
+pub const CLIENT_FOLDERS: [&str; 10] = [
     ".codex/skills",
     ".config/opencode/skills",
     ".copilot/skills",
@@ -29,7 +29,12 @@ pub const CLIENT_FOLDERS: [&str; 9] = [
     ".opencode/skill",
     ".opencode/skills",
     ".qwen/skills",
+    COMMANDS,
 ];
+
+/// The commands of Claude Code inside a project or a home, which it lists to its model as skills. They come after all
+/// skills of the same scope.
+pub(crate) const COMMANDS: &str = ".claude/commands";
 
 /// A folder that was looked for.
 #[derive(Clone, Debug)]
@@ -166,6 +171,12 @@ impl SearchedRoot {
 
     fn to_root(&self, source: FsSource) -> Root {
         let root = match &self.plugin {
+            // A variable may have moved the folder.
+            _ if self.path.ends_with(COMMANDS)
+                || self.origin == Origin::Default && self.path.ends_with("commands") =>
+            {
+                Root::new(self.scope, &*self.label, CommandSource::new(source))
+            }
             Some(plugin) => Root::plugin(plugin.clone(), &*self.label, source),
             None => Root::new(self.scope, &*self.label, source),
         };

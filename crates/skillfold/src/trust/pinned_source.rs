@@ -10,7 +10,7 @@ use skillfold_core::load::{DigestHasher, FileDigest};
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{
     Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
-    Revision, SKILL_FILE, ScannedFolder, WalkOptions, WalkReport,
+    Revision, SKILL_FILE, ScannedFolder, SkillLayout, WalkOptions, WalkReport,
 };
 use skillfold_core::{Error, Limits, Refusal, Source};
 
@@ -144,6 +144,14 @@ impl Source for PinnedSource {
 
     fn location(&self) -> Option<&Path> {
         self.inner.location()
+    }
+
+    fn layout(&self) -> SkillLayout {
+        self.inner.layout()
+    }
+
+    fn file_path(&self, folder: &Folder) -> Option<PathBuf> {
+        self.inner.file_path(folder)
     }
 
     fn real_path(&self, folder: &Folder) -> Option<PathBuf> {

@@ -219,11 +219,12 @@ impl QueueState {
             path.parent()
                 .is_some_and(|parent| self.skill_folders.contains(parent))
         };
-        // The content of other files matters only for settings. Whether a `.toml` is one is decided later.
-        let is_settings = path
-            .extension()
-            .is_some_and(|extension| extension == "toml");
-        if !is_skill_file && ((is_content && !is_settings) || is_in_skill()) {
+        // The content of other files matters only for settings and commands. Whether a file is one is decided later.
+        let has_extension = |wanted: &str| path.extension().is_some_and(|it| it == wanted);
+        let is_command =
+            || has_extension("md") && path.components().any(|it| it.as_os_str() == "commands");
+        let is_read = has_extension("toml") || is_command();
+        if !is_skill_file && ((is_content && !is_read) || is_in_skill()) {
             return false;
         }
         let now = Instant::now();

@@ -189,7 +189,7 @@ fn proposing_a_new_skill_does_not_reveal_a_hidden_one() {
         &skill("people-1", "disable-model-invocation: true\n"),
     );
     write(".agents/skills/switch-1/SKILL.md", &skill("switch-1", ""));
-    write(".agents/skills/broken-1/SKILL.md", "no frontmatter\n");
+    write(".agents/skills/broken-1/SKILL.md", "\0 is not text\n");
     write(
         "work/.agents/skills/strange-1/SKILL.md",
         &skill("strange-1", ""),

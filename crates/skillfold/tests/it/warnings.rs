@@ -18,13 +18,13 @@ fn untrusted_project_and_broken_bundled_skill_are_warnings() {
     let world = World::new(&tree(&["person/app/.agents/skills/a"]));
     let bundled = MemorySource::new([
         ("good/SKILL.md", "---\nname: good\ndescription: Does\n---\n"),
-        ("broken/SKILL.md", "no frontmatter\n"),
+        ("broken/SKILL.md", "\0 is not text\n"),
     ]);
     let host = world.host().bundled("built in", bundled);
     let discovered = host.clone().discover().unwrap();
     insta::assert_snapshot!(warnings(&discovered), @"
     1 skill is withheld: the project is not trusted (Trust it with `skillfold trust`, or with the setting `trust_project`)
-    Bundled `broken/SKILL.md`: Expected `---`, found `no frontmatter` (Start the file with a line `---`, then `name:` and `description:`, then another line `---`)
+    Bundled `broken/SKILL.md`: File is not encoded as UTF-8 (Save the file as UTF-8)
     ");
     let trusted = host.set("trust_project", "true").discover().unwrap();
     assert_eq!(trusted.warnings, discovered.warnings[1..]);

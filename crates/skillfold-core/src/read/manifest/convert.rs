@@ -3,6 +3,7 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Report, Span, quoted};
 use crate::name::{ResourcePath, SkillName, is_usable_name};
+use crate::read::bare;
 use crate::read::field::{Field, find_entry};
 use crate::read::manifest::Manifest;
 use crate::read::manifest::engines::{read_compatibility, read_engines};
@@ -16,11 +17,12 @@ type List = Box<[Box<str>]>;
 
 /// Converts the fields of a skill in the folder named `folder`, and reports findings.
 ///
-/// Returns `None` for a skill without a description or a usable name. `end` returns the position at which missing
-/// fields are reported.
+/// Returns `None` for a skill without a usable name. A missing description is replaced by one from `body`, the
+/// instructions. `end` returns the position at which missing fields are reported.
 pub(crate) fn convert(
     entries: &[MappingEntry<'_>],
     folder: &str,
+    body: &[u8],
     end: &dyn Fn() -> Position,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Manifest> {
@@ -38,7 +40,7 @@ pub(crate) fn convert(
     if let Some(entry) = find_entry(entries, Field::Metadata) {
         reader.read_metadata(&entry.value);
     }
-    reader.finish(folder, end)
+    reader.finish(folder, body, end)
 }
 
 /// Returns whether a value is null or only white space.
@@ -289,7 +291,7 @@ impl<'a> FieldReader<'a, '_> {
         })
     }
 
-    fn finish(self, folder: &str, end: &dyn Fn() -> Position) -> Option<Manifest> {
+    fn finish(self, folder: &str, body: &[u8], end: &dyn Fn() -> Position) -> Option<Manifest> {
         let Self {
             name,
             description,
@@ -326,14 +328,11 @@ impl<'a> FieldReader<'a, '_> {
                 }
             },
         };
-        let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
-            findings.report(
-                Code::MissingDescription,
-                Span::at(end()),
-                "Skill has no `description`",
-            );
-            return None;
-        };
+        let description = description.filter(|text| !text.trim().is_empty());
+        if description.is_none() {
+            let message = "Skill has no `description`";
+            findings.report(Code::MissingDescription, Span::at(end()), message);
+        }
         let Ok(name) = name else {
             let message = format!(
                 "Neither the skill nor its folder {} has a usable name",
@@ -342,12 +341,51 @@ impl<'a> FieldReader<'a, '_> {
             findings.report(Code::UnsafeName, Span::at(end()), message);
             return None;
         };
+        let description = match description {
+            Some(description) => description.trim().into(),
+            None => describe(&name, body, end(), findings),
+        };
         Some(Manifest {
             name,
-            description: description.trim().into(),
+            description,
             optional: Optional::new(details),
         })
     }
+}
+
+/// Creates the manifest of a skill without frontmatter, which has its folder's name. Returns `None` if that is not
+/// usable.
+pub(crate) fn convert_bare(
+    folder: &str,
+    body: &[u8],
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Manifest> {
+    let Ok(name) = folder.parse() else {
+        let message = format!("The folder {} has no usable name", quoted(folder));
+        findings.report(Code::UnsafeName, Span::at(Position::START), message);
+        return None;
+    };
+    Some(Manifest {
+        description: describe(&name, body, Position::START, findings),
+        name,
+        optional: Optional::None,
+    })
+}
+
+/// Returns the description of a skill that has none, and reports it.
+fn describe(
+    name: &SkillName,
+    body: &[u8],
+    position: Position,
+    findings: &mut Vec<Diagnostic>,
+) -> Box<str> {
+    let (description, what) = match bare::describe(body) {
+        Some(sentence) => (sentence, "first sentence of the instructions"),
+        None => (name.to_string(), "skill's name"),
+    };
+    let message = format!("Description is the {what}: {}", quoted(&description));
+    findings.report(Code::DescriptionFromBody, Span::at(position), message);
+    description.into()
 }
 
 /// How text is split into a list.

@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use crate::name::SkillName;
 use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
-use crate::text::first_chars;
+use crate::text::{first_chars, first_sentence};
 
 use fields::OptionalFields;
 use optional::Optional;
 
-pub(crate) use convert::convert;
+pub(crate) use convert::{convert, convert_bare};
 pub use fields::{EngineRequirement, Triggers};
 pub use tools::ToolCheck;
 
@@ -183,44 +183,6 @@ static NO_FIELDS: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields:
 const MAX_BRIEF_CHARS: usize = 80;
 const BRIEF_CUT_CHARS: usize = 77;
 
-/// Returns the text up to the end of its first sentence.
-fn first_sentence(text: &str) -> &str {
-    let text = text.trim_start();
-    let mut chars = text.char_indices().peekable();
-    while let Some((offset, c)) = chars.next() {
-        let end = offset + c.len_utf8();
-        let ends = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                chars.peek().is_none_or(|(_, next)| next.is_whitespace())
-                    && !is_abbreviation(&text[..end])
-            }
-            // A blank line ends the paragraph and its last sentence.
-            '\n' => chars.peek().is_some_and(|(_, next)| *next == '\n'),
-            _ => false,
-        };
-        if ends {
-            return &text[..end];
-        }
-    }
-    text
-}
-
-/// Returns whether a text ends with a common abbreviation.
-fn is_abbreviation(text: &str) -> bool {
-    ["e.g.", "i.e.", "etc.", "vs.", "incl.", "approx."]
-        .iter()
-        .any(|abbreviation| {
-            let start = text.len().saturating_sub(abbreviation.len());
-            text.get(start..)
-                .is_some_and(|end| end.eq_ignore_ascii_case(abbreviation))
-                && text[..start]
-                    .chars()
-                    .next_back()
-                    .is_none_or(|c| !c.is_alphanumeric())
-        })
-}
-
 /// Collapses white space and cuts a long text after a word.
 fn to_one_line(text: &str) -> Cow<'_, str> {
     let is_other_space = |c: char| c.is_whitespace() && c != ' ';
@@ -244,20 +206,9 @@ fn to_one_line(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_sentence, to_one_line};
+    use super::to_one_line;
+    use crate::text::first_sentence;
     use proptest::prelude::*;
-
-    #[test]
-    fn first_sentence_ends_at_punctuation() {
-        assert_eq!(first_sentence("Fills in forms. Use it."), "Fills in forms.");
-        assert_eq!(
-            first_sentence("Reads v1.2 files, e.g. PDF, and more! Yes"),
-            "Reads v1.2 files, e.g. PDF, and more!"
-        );
-        assert_eq!(first_sentence("处理表格。用于 PDF"), "处理表格。");
-        assert_eq!(first_sentence("No mark"), "No mark");
-        assert_eq!(first_sentence("A title\n\nText. More"), "A title\n");
-    }
 
     #[test]
     fn long_line_is_cut_at_a_word() {

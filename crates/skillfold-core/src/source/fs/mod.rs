@@ -13,6 +13,8 @@ mod resources;
 mod unix;
 mod walk;
 
+mod commands;
+
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +35,7 @@ use real_path::resolve_links;
 use tree::{AccessRule, EntryKind, Tree, read_stable};
 
 pub use budget::UntrustedBudget;
+pub use commands::CommandSource;
 pub(super) use tree::join;
 
 #[cfg(not(unix))]

@@ -51,7 +51,8 @@ fn broken_promise_or_wider_permission_is_a_major_step() {
         Some(&old.replace("pdf", "forms")),
     )];
     insta::assert_snapshot!(show(&edits), @"major: the name changes from `pdf` to `forms`");
-    insta::assert_snapshot!(show(&[edit("SKILL.md", Some(&old), Some("text"))]), @"major: `SKILL.md` can no longer be read as a skill");
+    insta::assert_snapshot!(show(&[edit("SKILL.md", Some(&old), Some("text"))]), @"major: `SKILL.md` no longer has a description");
+    insta::assert_snapshot!(show(&[edit("SKILL.md", Some(&old), Some("\0"))]), @"major: `SKILL.md` can no longer be read as a skill");
 }
 
 #[test]

@@ -180,7 +180,7 @@ impl World {
         world.skill("theirs", "chart", "first");
         let at = |path: &str| world.folder.path().join(path);
         fs::create_dir_all(at("mine/broken")).unwrap();
-        fs::write(at("mine/broken/SKILL.md"), "no frontmatter").unwrap();
+        fs::write(at("mine/broken/SKILL.md"), "\0 is not text").unwrap();
         fs::create_dir_all(at("mine/empty")).unwrap();
         symlink("pdf", at("mine/z-same")).unwrap();
         symlink("../theirs", at("mine/z-theirs")).unwrap();

@@ -38,7 +38,7 @@ fn hostile() -> TempDir {
         .unwrap();
     }
     fs::write(at("a/references/forms.md"), "Forms").unwrap();
-    fs::write(at("broken/SKILL.md"), "no frontmatter").unwrap();
+    fs::write(at("broken/SKILL.md"), "\0 is not text").unwrap();
     fs::write(at("secret"), "key").unwrap();
     symlink("../a/SKILL.md", at("linked/SKILL.md")).unwrap();
     symlink("a", at("same")).unwrap();
