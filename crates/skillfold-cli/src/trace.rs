@@ -1,6 +1,6 @@
 //! Logging: JSON lines to a file, and text to stderr.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,7 @@ use clap::ValueEnum as _;
 use skillfold::TraceLines;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
+use skillfold_hook::{HookLog, log_layer};
 use tracing::subscriber::set_global_default;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
@@ -54,23 +55,17 @@ pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Appends events to a file in a folder of the user from now on, unless they are logged already. If that fails, a warning says
-/// so.
-pub(crate) fn append_to(folder: &Path, name: &str) {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let opened = builder.create(folder);
-    match opened.and_then(|()| trace_file_options().open(folder.join(name))) {
-        Ok(file) => {
-            let layer = TraceLines::new(WarnOnce(file));
+/// Appends what the hook does to its log from now on, unless events are logged already. If that fails, a warning says so.
+pub(crate) fn append_to_hook_log(state_folder: &Path) {
+    match HookLog::open(state_folder) {
+        Ok(log) => {
+            let layer = log_layer(WarnOnce(log));
             // The arguments may have asked for a log.
             drop(set_global_default(
                 tracing_subscriber::registry().with(layer),
             ));
         }
-        Err(error) => warn_once(&error),
+        Err(error) => warn_once(&error.with_cause()),
     }
 }
 
@@ -98,20 +93,25 @@ struct WarnOnce<W>(W);
 
 impl<W: Write> Write for WarnOnce<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).inspect_err(warn_once)
+        self.0
+            .write(bytes)
+            .inspect_err(|error| warn_once(&error.to_string()))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().inspect_err(warn_once)
+        self.0
+            .flush()
+            .inspect_err(|error| warn_once(&error.to_string()))
     }
 }
 
-fn warn_once(error: &io::Error) {
+fn warn_once(why: &str) {
     if !WRITE_FAILED.swap(true, Ordering::Relaxed) {
         // If stderr is gone too, the warning is lost.
         drop(writeln!(
             io::stderr(),
-            "warning: the trace could not be written: {error}"
+            "warning: the log could not be written: {}",
+            visible(why)
         ));
     }
 }

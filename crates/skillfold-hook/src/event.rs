@@ -49,6 +49,8 @@ pub enum EventKind {
     AgentStarted(String),
     /// A subagent of the conversation stops.
     AgentStopped(String),
+    /// The client loaded a skill with a tool of its own; its name for the skill.
+    SkillLoaded(String),
     /// Anything else.
     Other,
 }
@@ -169,6 +171,13 @@ fn kind(
             } else {
                 EventKind::AgentStopped(agent)
             }
+        }
+        "posttooluse" if client == HookClient::ClaudeCode && text("tool_name") == Some("Skill") => {
+            let input = fields.get("tool_input");
+            let skill = input.and_then(|input| input.get("skill")?.as_str());
+            skill.map_or(EventKind::Other, |skill| {
+                EventKind::SkillLoaded(skill.to_owned())
+            })
         }
         // No session start follows for an agent.
         "precompact" if client == HookClient::Codex && agent.is_some() => EventKind::Compacting,

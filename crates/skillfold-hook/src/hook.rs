@@ -4,20 +4,21 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use skillfold::core::disclose::{
-    Breadcrumb, ClientList, Fallback, LogDetail, Mode, SkillOutcome, SuggestionThresholds, Turn,
-    Window,
+    Breadcrumb, ClientList, Fallback, Mode, SkillOutcome, SuggestionThresholds, Turn, Window,
 };
 use skillfold::core::{Budget, ContextLifetime, Error, Policy};
 use skillfold::{
     Session, Skills,
     client::Client,
-    conversation::{Conversation, ConversationKey, Conversations},
+    conversation::{Conversation, Conversations},
     settings::HookMode,
 };
 
 use crate::answer::format_answer;
 use crate::client::HookClient;
 use crate::event::{EventKind, HookEvent, Start};
+use crate::log::log_response;
+use crate::response::Response;
 
 /// Maximum length of the description in a skill's line, in characters.
 const DESCRIPTION_CHARACTERS: usize = 120;
@@ -90,6 +91,8 @@ impl Hook {
         if event.kind == EventKind::Other {
             return Ok(HookAnswer::default());
         }
+        // Tells its requests from those of other programs in a log.
+        let _span = tracing::info_span!("hook").entered();
         let mut problem = None;
         let adds_nothing = matches!(
             event.kind,
@@ -97,12 +100,14 @@ impl Hook {
                 | EventKind::Compacting
                 | EventKind::AgentStarted(_)
                 | EventKind::AgentStopped(_)
+                | EventKind::SkillLoaded(_)
         );
         if adds_nothing {
             let recorded = self.update(event, now, |conversation| match &event.kind {
                 EventKind::Cleared => *conversation = Conversation::default(),
                 EventKind::AgentStarted(agent) => conversation.start_agent(agent, now),
                 EventKind::AgentStopped(agent) => conversation.stop_agent(agent),
+                EventKind::SkillLoaded(skill) => conversation.record_load(skill),
                 _ => conversation.is_compacted = true,
             });
             problem = recorded.err();
@@ -228,16 +233,6 @@ fn start_text<E>(
     Ok((listing.listed > 0).then(|| format_answer(event, &listing.text)))
 }
 
-/// What an event adds.
-#[derive(Default)]
-struct Response {
-    turns: Vec<Turn>,
-    /// Suggested skills that the model loaded since the previous event.
-    loaded: Vec<Box<str>>,
-    /// Whether another hook already answered the same prompt.
-    is_repeated: bool,
-}
-
 /// Decides what an event adds, and records that.
 fn respond(
     event: &HookEvent,
@@ -257,7 +252,14 @@ fn respond(
             ..Response::default()
         };
     }
-    let loaded = conversation.take_loaded();
+    // After a compaction, the same prompt goes on.
+    let uses = match prompt {
+        Some(_) => {
+            let catalog = skills.catalog();
+            conversation.take_uses(|name| Some(catalog.get(name)?.id().into()))
+        }
+        None => Vec::new(),
+    };
     let mut session = skills.resume(policy.clone(), conversation.session.clone());
     if conversation.is_compacted || event.kind == EventKind::Compacted {
         conversation.is_compacted = false;
@@ -274,63 +276,19 @@ fn respond(
     }
     conversation.session = session.state().clone();
     for decision in turns.iter().flat_map(|turn| &turn.decisions) {
-        if is_line(&decision.outcome) {
-            conversation.record_suggestion(&decision.id);
-        } else if matches!(decision.outcome, SkillOutcome::Given(..)) {
-            conversation.record_given_by_hook(&decision.id);
+        match decision.outcome {
+            SkillOutcome::Suggested | SkillOutcome::NoRoom(_) => {
+                conversation.record_suggestion(&decision.id);
+            }
+            SkillOutcome::Named => conversation.record_named(&decision.id),
+            SkillOutcome::Given(..) => conversation.record_given_by_hook(&decision.id),
+            _ => {}
         }
     }
     Response {
         turns,
-        loaded,
+        uses,
         is_repeated: false,
-    }
-}
-
-/// Returns whether a line asks the model to load a skill.
-fn is_line(outcome: &SkillOutcome) -> bool {
-    matches!(outcome, SkillOutcome::Suggested | SkillOutcome::NoRoom(_))
-}
-
-/// Logs a prompt and each skill's outcome. Logs the prompt's text only if enabled in the settings.
-fn log_response(event: &HookEvent, policy: &Policy, response: &Response) {
-    let client = event.client.name();
-    let conversation = event.conversation.as_ref().map(ConversationKey::short);
-    if response.is_repeated {
-        return;
-    }
-    for skill in &response.loaded {
-        tracing::info!(
-            client,
-            conversation,
-            skill = &**skill,
-            outcome = "loaded",
-            "skill of a prompt"
-        );
-    }
-    let EventKind::Prompt { text, .. } = &event.kind else {
-        return;
-    };
-    let has_content = policy.log_detail == LogDetail::Content;
-    let decisions = response.turns.iter().flat_map(|turn| &turn.decisions);
-    tracing::info!(
-        client,
-        conversation,
-        skills = decisions.clone().count(),
-        request = has_content.then_some(&**text),
-        "prompt"
-    );
-    for decision in decisions {
-        tracing::info!(
-            client,
-            conversation,
-            skill = &*decision.id,
-            outcome = decision.outcome.as_str(),
-            by = decision.signal.as_str(),
-            evidence = &*decision.evidence,
-            confidence = decision.confidence.map(f64::from),
-            "skill of a prompt"
-        );
     }
 }
 

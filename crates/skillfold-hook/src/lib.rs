@@ -38,6 +38,10 @@ mod event;
 
 mod answer;
 
+mod response;
+
+mod log;
+
 mod hook;
 mod index;
 
@@ -45,3 +49,4 @@ pub use client::HookClient;
 pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES, Start};
 pub use hook::{AnswerClaim, Hook, HookAnswer, HookPreview, hook_policy, preview};
 pub use index::build_index;
+pub use log::{HookLog, log_layer};

@@ -146,6 +146,11 @@ pub(crate) fn record_shared(
                 .loaded_id()
                 .is_some_and(|id| conversation.take_given_by_hook(id));
         if !is_already_given {
+            if let Some(id) = answer.loaded_id()
+                && !conversation.session.has_skill(id)
+            {
+                conversation.record_load(id);
+            }
             session.record_answer(answer);
             conversation.session = session.state().clone();
         }

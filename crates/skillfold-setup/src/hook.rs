@@ -73,6 +73,8 @@ impl SetupClient {
         let plain =
             |timeout: u32| json!({ "type": "command", "command": command, "timeout": timeout });
         let group = |timeout: u32| json!({ "hooks": [plain(timeout)] });
+        // The client's own way to load a skill.
+        let skill_tool = || json!({ "matcher": "Skill", "hooks": [plain(10)] });
         match self {
             Self::Codex => vec![
                 ("UserPromptSubmit", group(10)),
@@ -84,6 +86,7 @@ impl SetupClient {
                 ("SessionStart", group(10)),
                 ("SubagentStart", group(10)),
                 ("SubagentStop", group(10)),
+                ("PostToolUse", skill_tool()),
             ],
             Self::CopilotCli => {
                 let entry = || json!({ "type": "command", "command": command, "timeoutSec": 10 });

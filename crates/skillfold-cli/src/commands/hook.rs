@@ -22,9 +22,6 @@ use crate::host;
 use crate::terminal::output::Output;
 use crate::trace;
 
-/// The log of hooks, in the user's state folder.
-pub(crate) const LOG_FILE: &str = "hook.jsonl";
-
 /// How long a client waits at most for an answer. Clients wait longer, but a person is waiting too.
 const DEADLINE: Duration = Duration::from_secs(2);
 
@@ -115,7 +112,7 @@ fn answer_event(
         if skills.report().settings.hook_log.value
             && let Some(folder) = state_folder
         {
-            trace::append_to(&folder, LOG_FILE);
+            trace::append_to_hook_log(&folder);
         }
         Ok(skills)
     };

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use skillfold::core::Error;
@@ -10,9 +10,9 @@ use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
 use skillfold::reports::{HookStats, LogCounts, PeriodLength, Stats, StatsPeriod, Tally};
 use skillfold::view::{Document, StatsView};
+use skillfold_hook::HookLog;
 
 use crate::arguments::{Global, Stats as Options};
-use crate::commands::hook;
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::chart::{Series, line_chart, svg};
@@ -31,11 +31,7 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     let period_length = options
         .every
         .map_or(PeriodLength::Day, PeriodLength::Outcomes);
-    let log = match &options.file {
-        Some(file) => file.clone(),
-        None => hook_log(global)?,
-    };
-    let stats = read(global, &log, period_length)?;
+    let stats = read(global, options.file.as_deref(), period_length)?;
     if output.is_json() {
         let view = StatsView::new(stats.clone(), period_length);
         output.json(Document::Stats(view))?;
@@ -49,8 +45,40 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     Ok(ExitCode::SUCCESS)
 }
 
+/// Opens the hook's log, which must exist.
+pub(crate) fn hook_log(global: &Global) -> Result<Box<dyn BufRead>, Failure> {
+    let folder = host::environment(global)?.state_folder();
+    let log = folder.map(|folder| HookLog::read(&folder)).transpose()?;
+    match log.flatten() {
+        Some(log) => Ok(Box::new(log)),
+        None => Err(Failure::System {
+            message: "The hook has no log".to_owned(),
+            hint: "Connect a client with `skillfold setup` and use it; the log starts with its first prompt, unless `hook_log` is off"
+                .to_owned(),
+        }),
+    }
+}
+
+/// Reads the statistics of a log; `-` is stdin. Without a file, those of the hook's log.
+pub(crate) fn read(
+    global: &Global,
+    file: Option<&Path>,
+    period_length: PeriodLength,
+) -> Result<Stats, Failure> {
+    let (log, name): (Box<dyn BufRead>, _) = match file {
+        None => (hook_log(global)?, Path::new("the hook's log")),
+        Some(file) if file.as_os_str() == STDIN => (Box::new(io::stdin().lock()), file),
+        Some(file) => {
+            let path = host::environment(global)?.directory().join(file);
+            (open(&path, file)?, file)
+        }
+    };
+    let stats = Stats::read(log, period_length);
+    Ok(stats.map_err(|error| Error::read(name.to_string_lossy(), error))?)
+}
+
 /// Opens a log; `name` is what the user calls it.
-pub(crate) fn open(path: &Path, name: &Path) -> Result<Box<dyn BufRead>, Failure> {
+fn open(path: &Path, name: &Path) -> Result<Box<dyn BufRead>, Failure> {
     let opened = OpenOptions::new().read(true).open(path);
     let name = name.to_string_lossy();
     let opened = opened.map_err(|error| match error.kind() {
@@ -58,34 +86,6 @@ pub(crate) fn open(path: &Path, name: &Path) -> Result<Box<dyn BufRead>, Failure
         _ => Error::read(name, error),
     })?;
     Ok(Box::new(BufReader::with_capacity(1 << 16, opened)))
-}
-
-/// Returns the path of the hook's log, which must exist.
-pub(crate) fn hook_log(global: &Global) -> Result<PathBuf, Failure> {
-    let folder = host::environment(global)?.state_folder();
-    let log = folder.map(|folder| folder.join(hook::LOG_FILE));
-    log.filter(|log| log.exists()).ok_or_else(|| Failure::System {
-        message: "The hook has no log".to_owned(),
-        hint: "Set `hook_log = true` in your settings, and `log_content = true` if the log may contain what you write; then use the client"
-            .to_owned(),
-    })
-}
-
-/// Reads a log; `-` is stdin.
-pub(crate) fn read(
-    global: &Global,
-    file: &Path,
-    period_length: PeriodLength,
-) -> Result<Stats, Failure> {
-    let path = host::environment(global)?.directory().join(file);
-    let name = || file.to_string_lossy();
-    let log: Box<dyn BufRead> = if file.as_os_str() == STDIN {
-        Box::new(io::stdin().lock())
-    } else {
-        open(&path, file)?
-    };
-    let stats = Stats::read(log, period_length).map_err(|error| Error::read(name(), error))?;
-    Ok(stats)
 }
 
 fn print(stats: &Stats, period_length: PeriodLength, output: &mut Output) -> Result<(), Failure> {

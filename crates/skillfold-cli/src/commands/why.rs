@@ -320,9 +320,8 @@ fn near_text(near: &NearMiss) -> String {
 
 /// Shows what the hook did for the last prompts.
 fn show_last(global: &Global, number: usize, numbers: bool, output: &mut Output) -> CommandResult {
-    let path = stats::hook_log(global)?;
-    let prompts = HookPrompt::read_last(stats::open(&path, &path)?, number)
-        .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+    let prompts = HookPrompt::read_last(stats::hook_log(global)?, number)
+        .map_err(|error| Error::read("the hook's log", error))?;
     if output.is_json() {
         return output.json(Document::HookPrompts(HookPrompts::new(prompts)));
     }
@@ -367,6 +366,8 @@ fn hook_skill_text(skill: &HookPromptSkill, numbers: bool) -> String {
         "earlier" => "again, after a compaction".to_owned(),
         "mention" => "the prompt names it".to_owned(),
         "search" => "search finds it".to_owned(),
+        // What matched is logged only with `log_content`.
+        _ if skill.evidence.is_empty() => "a trigger matches".to_owned(),
         _ => format!("trigger `{}`", quote(&skill.evidence)),
     };
     let likely = match skill.confidence {

@@ -36,7 +36,7 @@ fn explain_names_the_origin_of_each_value() {
     hook               inject                             default
     hook_inject_from   60                                 default
     hook_suggest_from  27                                 default
-    hook_log           false                              default
+    hook_log           true                               default
     log_content        false                              default
     watch              on                                 default
     poll_seconds       5                                  default

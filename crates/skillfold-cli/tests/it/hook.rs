@@ -322,10 +322,10 @@ fn log_explains_the_last_prompts_and_counts_skills() {
     ));
     insta::assert_snapshot!(world.run(&["why", "--last"]), @"
     ! error: The hook has no log
-    ! hint: Set `hook_log = true` in your settings, and `log_content = true` if the log may contain what you write; then use the client
+    ! hint: Connect a client with `skillfold setup` and use it; the log starts with its first prompt, unless `hook_log` is off
     exit 5
     ");
-    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\nlog_content = true\n");
+    world.write("//- person/.config/skillfold/config.toml\nlog_content = true\n");
     call(&world, &[], &prompt("1", "Say bonjour"));
     call(&world, &[], &prompt("1", "now merge it"));
     call(&world, &[], &prompt("1", "thanks"));
@@ -357,10 +357,10 @@ fn log_explains_the_last_prompts_and_counts_skills() {
     By the hook  given  suggested  loaded  ignored  named
     greet            2          0       0        0      0
     review           0          1       0        1      0
-    ! 13 lines read, 6 of other events; 4 lines of requests, 0 lines of skills
+    ! 8 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
     exit 0
     ");
-    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n");
+    world.write("//- person/.config/skillfold/config.toml\n");
     call(&world, &[], &prompt("1", "this is private"));
     insta::assert_snapshot!(without_times(&world.run(&["why", "--last"])), @"
     TIME  claude-code  conversation DIGEST
@@ -376,9 +376,45 @@ fn log_explains_the_last_prompts_and_counts_skills() {
 }
 
 #[test]
+fn log_is_on_by_default_and_has_no_words_of_prompts() {
+    let world = World::new(TREE);
+    let log = "person/.local/state/skillfold/hook.jsonl";
+    let requests = [
+        "Say bonjour to zqalpha before lunch",
+        "Use greet for zqbeta and its friends",
+        "why does zqgamma not compile",
+    ];
+    let send_all = |session: &str| {
+        for request in requests {
+            let session = format!("{session} zqdelta");
+            let output = call(&world, &[], &prompt(&session, request));
+            assert!(output.stderr.is_empty(), "{output:?}");
+        }
+        world.read(log)
+    };
+    let text = send_all("1");
+    assert_eq!(text.lines().count(), 4, "{text}");
+    let words = ["zq", "bonjour", "lunch", "friends", "compile"];
+    let found: Vec<_> = words.iter().filter(|word| text.contains(**word)).collect();
+    assert!(found.is_empty(), "{found:?}: {text}");
+    assert!(text.contains("\"skill\":\"greet\"") && text.contains("\"outcome\":\"given\""));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = world.path(log).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    world.write("//- person/.config/skillfold/config.toml\nlog_content = true\n");
+    let text = send_all("2");
+    assert!(requests.iter().all(|request| text.contains(request)));
+    world.write("//- person/.config/skillfold/config.toml\nhook_log = false\n");
+    assert_eq!(send_all("3"), text);
+}
+
+#[test]
 fn unwritable_log_does_not_stop_the_answer() {
     let world = World::new(TREE);
-    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n//- person/.local/state/skillfold/hook.jsonl/here\n");
+    world.write("//- person/.local/state/skillfold/hook.jsonl/here\n");
     let output = call(&world, &[], &prompt("1", "Say bonjour"));
     assert!(
         output.status.success() && !output.stdout.is_empty(),
@@ -386,7 +422,7 @@ fn unwritable_log_does_not_stop_the_answer() {
     );
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("warning: the trace could not be written"),
+        said.starts_with("warning: the log could not be written"),
         "{said}"
     );
 }
@@ -396,7 +432,6 @@ fn log_records_the_confidence_of_a_skill() {
     let world = World::new(
         "//- app/README.md\n//- person/.skillfold/skills/kubectl-debugging/SKILL.md\n---\nname: kubectl-debugging\ndescription: Debugs crashing Kubernetes pods with kubectl\n---\nDebug it.\n",
     );
-    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n");
     call(
         &world,
         &[],

@@ -26,6 +26,7 @@ fn home_with_clients() -> World {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot of all clients")]
 fn every_installed_client_gets_the_server_and_the_hook() {
     let world = home_with_clients();
     let files = [
@@ -42,7 +43,7 @@ fn every_installed_client_gets_the_server_and_the_hook() {
     +{"mcpServers":{"skillfold": {"type": "stdio", "command": "PROGRAM", "args": ["serve"]}, "github":{"env":{"TOKEN":…}}}}
     --- ROOT/person/.claude/settings.json
     +++ ROOT/person/.claude/settings.json
-    @@ -1,8 +1,18 @@
+    @@ -1,8 +1,21 @@
      {
        "env": { "KEY": … },
        "hooks": {
@@ -54,6 +55,9 @@ fn every_installed_client_gets_the_server_and_the_hook() {
     +    ],
     +    "SubagentStop": [
     +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +    ],
+    +    "PostToolUse": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (79 more bytes)
     +    ],
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }

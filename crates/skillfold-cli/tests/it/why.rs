@@ -182,7 +182,7 @@ fn unwritable_trace_is_reported() {
     let world = World::new(TREE);
     if cfg!(target_os = "linux") {
         let full = world.run(&["list", "--trace", "/dev/full"]);
-        assert_eq!(full.matches("the trace could not be written").count(), 1);
+        assert_eq!(full.matches("the log could not be written").count(), 1);
     }
     insta::assert_snapshot!(world.run(&["list", "--trace", "no/such/folder/file"]), @"
     ! error: Could not write `no/such/folder/file`: No such file or directory (os error 2)
@@ -223,7 +223,7 @@ fn trace_write_failure_sets_the_exit_code() {
         .skip_while(|line| !line.starts_with('!'))
         .collect();
     insta::assert_snapshot!(told.join("\n"), @"
-    ! warning: the trace could not be written: No space left on device (os error 28)
+    ! warning: the log could not be written: No space left on device (os error 28)
     exit 5
     ");
 }

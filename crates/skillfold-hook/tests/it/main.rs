@@ -8,4 +8,5 @@
 
 mod conversation;
 mod events;
+mod log;
 mod support;

@@ -74,7 +74,7 @@ impl User {
         })
     }
 
-    fn skills(&self) -> Result<Skills, Error> {
+    pub(crate) fn skills(&self) -> Result<Skills, Error> {
         let host = Host::new(self.environment());
         let settings = self.settings.iter();
         let host = settings.fold(host, |host, (key, value)| host.set(*key, *value));
@@ -85,6 +85,11 @@ impl User {
     pub(crate) fn send(&mut self, client: HookClient, event: &Value) -> Option<String> {
         self.now += Duration::from_secs(60);
         self.send_at_once(client, event)
+    }
+
+    /// Returns the time of the last event.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.now
     }
 
     /// Sets the clock back one day.

@@ -30,6 +30,9 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// Maximum skills that a conversation remembers.
 const MAX_SKILLS: usize = 200;
 
+/// Maximum bytes of a loaded skill's name. Clients name other things too.
+const MAX_NAME_BYTES: usize = 1_024;
+
 /// Maximum conversations that are kept.
 const MAX_FILES: usize = 1_000;
 
@@ -90,9 +93,15 @@ pub struct Conversation {
     /// Agents that work for the conversation, and when each started, in seconds since 1970. Ids are digests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     agents: BTreeMap<String, u64>,
-    /// Skills that the hook suggested and that the model has not loaded.
+    /// Skills that the hook suggested for the last prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suggested: Vec<Box<str>>,
+    /// Skills that the hook named, for a client that loads them itself.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    named: BTreeSet<Box<str>>,
+    /// Skills that were loaded since the last prompt, by the name that was asked for.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    loaded: BTreeSet<Box<str>>,
     /// The last prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_prompt: Option<PromptDigest>,
@@ -101,6 +110,29 @@ pub struct Conversation {
     pub is_compacted: bool,
     /// The skills.
     pub session: SessionState,
+}
+
+/// What became of a skill after a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkillUse {
+    /// A line suggested or named it, and it was loaded.
+    Loaded,
+    /// A line suggested it, and it was not loaded by the next prompt.
+    Ignored,
+    /// It was loaded although the hook had not offered it.
+    Missed,
+}
+
+impl SkillUse {
+    /// Returns the word for it in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Loaded => "loaded",
+            Self::Ignored => "ignored",
+            Self::Missed => "missed",
+        }
+    }
 }
 
 /// A prompt and when it was heard.
@@ -119,6 +151,8 @@ impl Default for Conversation {
             given_by_hook: BTreeSet::new(),
             agents: BTreeMap::new(),
             suggested: Vec::new(),
+            named: BTreeSet::new(),
+            loaded: BTreeSet::new(),
             last_prompt: None,
             is_compacted: false,
             session: SessionState::new(ContextLifetime::History),
@@ -169,12 +203,48 @@ impl Conversation {
         }
     }
 
-    /// Returns the suggested skills that the model has loaded since, each once.
-    pub fn take_loaded(&mut self) -> Vec<Box<str>> {
-        let suggested = std::mem::take(&mut self.suggested).into_iter();
-        let (loaded, left) = suggested.partition(|id| self.session.has_skill(id));
-        self.suggested = left;
-        loaded
+    /// Records that a line named a skill that the client loads itself.
+    pub fn record_named(&mut self, id: &str) {
+        if self.named.len() < MAX_SKILLS {
+            self.named.insert(id.into());
+        }
+    }
+
+    /// Records that a model loaded a skill that the conversation did not have.
+    pub fn record_load(&mut self, skill: &str) {
+        if self.loaded.len() < MAX_SKILLS && skill.len() <= MAX_NAME_BYTES {
+            self.loaded.insert(skill.into());
+        }
+    }
+
+    /// Returns what became of the skills of the last prompt, each once. `resolve` returns the id of the skill with a name;
+    /// names of other things are dropped.
+    pub fn take_uses(
+        &mut self,
+        resolve: impl Fn(&str) -> Option<Box<str>>,
+    ) -> Vec<(Box<str>, SkillUse)> {
+        let loaded = std::mem::take(&mut self.loaded);
+        let mut loaded: BTreeSet<_> = loaded.iter().filter_map(|name| resolve(name)).collect();
+        let mut uses = Vec::new();
+        for id in std::mem::take(&mut self.suggested) {
+            let is_loaded = loaded.remove(&id) || self.session.has_skill(&id);
+            let what = if is_loaded {
+                SkillUse::Loaded
+            } else {
+                SkillUse::Ignored
+            };
+            uses.push((id, what));
+        }
+        // Not every client says what it loads, so one that is only named is never taken for ignored.
+        for id in std::mem::take(&mut self.named) {
+            if loaded.remove(&id) {
+                uses.push((id, SkillUse::Loaded));
+            }
+        }
+        let missed = loaded.into_iter();
+        let missed = missed.filter(|id| !self.given_by_hook.contains(id));
+        uses.extend(missed.map(|id| (id, SkillUse::Missed)));
+        uses
     }
 
     /// Records a prompt. Returns false if it was heard a moment ago: another hook has answered it.

@@ -8,7 +8,7 @@ pub(crate) mod conversations;
 pub(crate) mod session_file;
 
 #[cfg(feature = "store")]
-pub use conversations::{Conversation, ConversationKey, Conversations};
+pub use conversations::{Conversation, ConversationKey, Conversations, SkillUse};
 pub use session::{Session, SkillMismatch};
 #[cfg(feature = "store")]
 pub use session_file::SessionFile;

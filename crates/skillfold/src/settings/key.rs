@@ -236,7 +236,7 @@ settings! {
         User, Number, "Probability, in percent, from which a hook adds a skill's instructions", "a whole number";
     hook_suggest_from: usize = 27;
         User, Number, "Probability, in percent, from which a hook suggests a skill", "a whole number";
-    hook_log: bool = false;
+    hook_log: bool = true;
         User, Boolean, "Whether hooks append what they did to a log in the state folder", "`true` or `false`";
     log_content: bool = Policy::default().log_detail == LogDetail::Content;
         User, Boolean, "Whether logs include requests and the text given to models", "`true` or `false`";

@@ -51,7 +51,7 @@ fn each_settings_layer_overrides_the_previous_one() {
         .variable("SKILLFOLD_HIDDEN", "search");
     let host = Host::new(environment).set("hidden", "skip");
     let settings = host.discover_lenient().skills.report().settings.clone();
-    insta::assert_snapshot!(explained(&world, &settings), @r"
+    insta::assert_snapshot!(explained(&world, &settings), @"
     precedence = user > project > plugin > bundled (/person/.config/skillfold/config.toml:1)
     roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:2)
     default_roots = true (default)
@@ -87,7 +87,7 @@ fn each_settings_layer_overrides_the_previous_one() {
     hook = inject (default)
     hook_inject_from = 60 (default)
     hook_suggest_from = 27 (default)
-    hook_log = false (default)
+    hook_log = true (default)
     log_content = false (default)
     watch = on (default)
     poll_seconds = 5 (default)

@@ -1,7 +1,6 @@
 //! What the page shows, gathered from the skills and a log.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::Severity;
@@ -109,7 +108,7 @@ impl<'a> Facts<'a> {
         skills: &Skills,
         catalog: &'a Catalog,
         directory: String,
-        log: Option<(PathBuf, Stats)>,
+        log: Option<(String, Stats)>,
     ) -> Result<Self, Failure> {
         let policy = skills.report().settings.policy();
         let (requests, plain_list) = request_costs(skills, &policy);
@@ -128,8 +127,7 @@ impl<'a> Facts<'a> {
             counted_by: policy.counter.name().to_owned(),
             overlaps,
             search_problem: skills.search_problem(),
-            usage: log
-                .map(|(log, stats)| Usage::new(log.to_string_lossy().into(), &stats, catalog)),
+            usage: log.map(|(log, stats)| Usage::new(log, &stats, catalog)),
         })
     }
 

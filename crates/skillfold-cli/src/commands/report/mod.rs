@@ -6,7 +6,7 @@ mod facts;
 
 mod sections;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use skillfold::view::{Document, WrittenFile};
@@ -22,6 +22,9 @@ use crate::commands::stats;
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, display_path, pluralize};
+
+/// What the page calls the hook's log.
+const HOOK_LOG: &str = "hook.jsonl";
 
 /// The file name that stands for stdout.
 const STDOUT: &str = "-";
@@ -61,17 +64,14 @@ pub(crate) fn run(global: &Global, options: &ReportPage, output: &mut Output) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the log that was named, or that of the hook if it is kept.
-fn read_log(global: &Global, options: &ReportPage) -> Result<Option<(PathBuf, Stats)>, Failure> {
-    let log = match &options.log {
-        Some(log) => Some(log.clone()),
-        None => stats::hook_log(global).ok(),
+/// Reads the log that was named, or that of the hook if there is one. Returns what to call it, and its statistics.
+fn read_log(global: &Global, options: &ReportPage) -> Result<Option<(String, Stats)>, Failure> {
+    let Some(log) = &options.log else {
+        let stats = stats::read(global, None, PeriodLength::Day).ok();
+        return Ok(stats.map(|stats| (HOOK_LOG.to_owned(), stats)));
     };
-    let Some(log) = log else {
-        return Ok(None);
-    };
-    let stats = stats::read(global, &log, PeriodLength::Day)?;
-    Ok(Some((log, stats)))
+    let stats = stats::read(global, Some(log), PeriodLength::Day)?;
+    Ok(Some((log.to_string_lossy().into_owned(), stats)))
 }
 
 /// Returns the name of a folder without the path to it: a page may be shown to others.

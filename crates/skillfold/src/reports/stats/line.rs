@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skillfold_core::disclose::Feedback;
 
 /// Maximum bytes of a line.
@@ -161,6 +161,13 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
         skill.map(Box::from).ok_or(BrokenLine)
     };
     let event = match line.get("event").and_then(Value::as_str) {
+        Some("prompt") => {
+            let skills = line.get("skills").and_then(Value::as_u64);
+            let is_matched = skills.ok_or(BrokenLine)? > 0;
+            LogEvent::Turn { is_matched }
+        }
+        // The hook has a line of its own for the prompt.
+        Some("skills for a request") if is_of_hook(&line) => return Ok(None),
         Some("skills for a request") => {
             let decisions = line.get("decisions").and_then(Value::as_u64);
             let is_matched = decisions.ok_or(BrokenLine)? > 0;
@@ -196,6 +203,12 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
         time_ms: time_ms.ok_or(BrokenLine)?,
         event,
     }))
+}
+
+/// Returns whether an event happened within the hook.
+fn is_of_hook(line: &Map<String, Value>) -> bool {
+    let spans = line.get("spans").and_then(Value::as_array);
+    spans.is_some_and(|spans| spans.iter().any(|span| span == "hook"))
 }
 
 /// Returns what a word for an outcome counts as; `None` if it is not counted.

@@ -38,7 +38,7 @@ pub struct HookPromptSkill {
     pub outcome: String,
     /// The signal by which it was chosen: `mention`, `phrase`, `trigger` or `search`.
     pub by: String,
-    /// The trigger, the name or the words that matched.
+    /// The trigger, the name or the words that matched; empty unless the setting `log_content` was on.
     pub evidence: String,
     /// How likely it is the right one, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,8 @@ fn add_skill(prompts: &mut VecDeque<HookPrompt>, line: &Map<String, Value>) {
     let conversation = text(line, "conversation");
     let mut prompts = prompts.iter_mut().rev();
     let prompt = prompts.find(|prompt| prompt.conversation == conversation);
-    let outcome = text(line, "outcome").filter(|outcome| outcome != "loaded");
+    let outcome = text(line, "outcome");
+    let outcome = outcome.filter(|it| !matches!(&**it, "loaded" | "ignored" | "missed"));
     if let (Some(prompt), Some(outcome)) = (prompt, outcome) {
         prompt.skills.push(HookPromptSkill {
             id: text(line, "skill").unwrap_or_default(),

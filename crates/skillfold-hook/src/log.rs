@@ -1,0 +1,172 @@
+//! The log of what hooks did: which skills each prompt got, and what became of them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use skillfold::TraceLines;
+use skillfold::conversation::ConversationKey;
+use skillfold::core::disclose::LogDetail;
+use skillfold::core::text::first_chars;
+use skillfold::core::{Error, Policy};
+use skillfold_store::{Access, WriteRoot};
+use tracing::Subscriber;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::event::{EventKind, HookEvent};
+use crate::response::Response;
+
+/// The file in the user's state folder that hooks append to.
+const FILE: &str = "hook.jsonl";
+
+/// The file before it.
+const OLD_FILE: &str = "hook.old.jsonl";
+
+/// The lock file, which is held while the files are moved.
+const LOCK_NAME: &str = "hook.lock";
+
+/// Bytes from which a file becomes the old one: a year of prompts. With the old one, the log has twice as many.
+const MAX_BYTES: u64 = 5 * 1024 * 1024;
+
+/// Maximum characters of a prompt in the log.
+const MAX_REQUEST_CHARS: usize = 4_000;
+
+/// The target of the events that are logged: those of this crate.
+const TARGET: &str = "skillfold_hook";
+
+/// The hook's log, open for appending.
+///
+/// It has ids, numbers and digests, and what the user wrote only with the setting `log_content`. It is bounded: at 5 MiB, the
+/// file replaces the one before it. Both are readable only by the user.
+#[derive(Debug)]
+pub struct HookLog {
+    file: File,
+}
+
+impl HookLog {
+    /// Opens the log in the user's state folder, and creates it if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the file system.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let root = WriteRoot::open_or_create(folder, Access::Private)?;
+        let size = || path.symlink_metadata().map_or(0, |file| file.len());
+        if size() >= MAX_BYTES {
+            let _lock = root.lock(LOCK_NAME)?;
+            // Another hook may have moved it meanwhile.
+            if size() >= MAX_BYTES {
+                std::fs::rename(&path, folder.join(OLD_FILE))
+                    .map_err(|error| Error::write(path.to_string_lossy(), error))?;
+            }
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path);
+        let file = file.map_err(|error| Error::write(path.to_string_lossy(), error))?;
+        Ok(Self { file })
+    }
+
+    /// Returns the path of the log in the user's state folder.
+    pub fn path(folder: &Path) -> PathBuf {
+        folder.join(FILE)
+    }
+
+    /// Reads the log in the user's state folder, oldest lines first; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the file system.
+    pub fn read(folder: &Path) -> Result<Option<impl BufRead + use<>>, Error> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            match OpenOptions::new().read(true).open(&path) {
+                Ok(file) => Ok(Some(file)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(Error::read(path.to_string_lossy(), error)),
+            }
+        };
+        // In this order, a file that is moved meanwhile is read at most twice, but not lost.
+        let (new, old) = (open(FILE)?, open(OLD_FILE)?);
+        if new.is_none() && old.is_none() {
+            return Ok(None);
+        }
+        let reader = |file: Option<File>| -> Box<dyn io::Read> {
+            match file {
+                Some(file) => Box::new(file),
+                None => Box::new(io::empty()),
+            }
+        };
+        Ok(Some(BufReader::with_capacity(
+            1 << 16,
+            reader(old).chain(reader(new)),
+        )))
+    }
+}
+
+impl Write for HookLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Returns a layer that writes what hooks do, and nothing else, as JSON lines.
+pub fn log_layer<S>(writer: impl Write + Send + 'static) -> impl Layer<S>
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+{
+    let targets = Targets::new().with_target(TARGET, LevelFilter::INFO);
+    TraceLines::new(writer).with_filter(targets)
+}
+
+/// Logs a prompt, each skill's outcome, and what became of the skills of the prompt before. Words of the prompt are logged only
+/// if the settings say so: what matched has some too.
+pub(crate) fn log_response(event: &HookEvent, policy: &Policy, response: &Response) {
+    let client = event.client.name();
+    let conversation = event.conversation.as_ref().map(ConversationKey::short);
+    if response.is_repeated {
+        return;
+    }
+    for (skill, what) in &response.uses {
+        tracing::info!(
+            client,
+            conversation,
+            skill = &**skill,
+            outcome = what.as_str(),
+            "skill of a prompt"
+        );
+    }
+    let EventKind::Prompt { text, .. } = &event.kind else {
+        return;
+    };
+    let has_content = policy.log_detail == LogDetail::Content;
+    let decisions = response.turns.iter().flat_map(|turn| &turn.decisions);
+    tracing::info!(
+        client,
+        conversation,
+        skills = decisions.clone().count(),
+        request = has_content.then(|| first_chars(text, MAX_REQUEST_CHARS)),
+        "prompt"
+    );
+    for decision in decisions {
+        tracing::info!(
+            client,
+            conversation,
+            skill = &*decision.id,
+            outcome = decision.outcome.as_str(),
+            by = decision.signal.as_str(),
+            evidence = has_content.then_some(&*decision.evidence),
+            confidence = decision.confidence.map(f64::from),
+            "skill of a prompt"
+        );
+    }
+}
