@@ -43,6 +43,7 @@ __all__ = [
     "FileListing",
     "FoundSkill",
     "History",
+    "HookClientTally",
     "HookPrompt",
     "HookPromptSkill",
     "HookPrompts",
@@ -75,6 +76,7 @@ __all__ = [
     "SettingsReport",
     "Setup",
     "SetupFile",
+    "SetupList",
     "SignalTally",
     "Skill",
     "SkillEvaluation",
@@ -334,8 +336,14 @@ class ClientPrompt(View):
     """What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`."""
     instructions: str
     """The server's instructions; empty if there are no skills."""
-    plain_list_tokens: int
-    """Tokens of a plain list of all skills that the model may see, with their full descriptions."""
+    own_skills: int
+    """How many skills the client lists itself, by its settings now."""
+    own_tokens: int | None
+    """Tokens of the client's own list now; absent if it is not known how the client writes it."""
+    own_tokens_without: int | None
+    """Tokens of the client's own list without Skillfold: with nothing turned off."""
+    saved_tokens: int | None
+    """Tokens that Skillfold saves in every request; negative if it adds some."""
     shortened: int
     """How many skills have a shortened description."""
     tokens: int
@@ -721,6 +729,28 @@ class History(View):
     """The versions, oldest first."""
 
 
+class HookClientTally(View):
+    """What the hook of one client did."""
+
+    __slots__ = ()
+    client: str
+    """The client, such as `claude-code`; `unknown` if the log does not say."""
+    given: int
+    """How often instructions were given."""
+    hits: int
+    """How often instructions were given, or a skill was loaded after a line."""
+    ignored: int
+    """How often a line suggested a skill that was not loaded by the next prompt."""
+    loaded: int
+    """How often a skill was loaded after a line."""
+    missed: int
+    """How often a skill was loaded although the hook had not offered it."""
+    named: int
+    """How often a line named a skill, for a client that loads it itself."""
+    suggested: int
+    """How often a line suggested a skill."""
+
+
 class HookPrompt(View):
     """A prompt that the hook heard, and what it added."""
 
@@ -729,6 +759,12 @@ class HookPrompt(View):
     """The client."""
     conversation: str | None
     """The start of a digest of the conversation's id; absent if the client does not name it."""
+    ignored: list[str]
+    """Skills that a line suggested and that were not loaded."""
+    loaded: list[str]
+    """Skills that were loaded after a line; known with the next prompt, like the next two."""
+    missed: list[str]
+    """Skills that were loaded although the hook had not offered them."""
     request: str | None
     """The prompt; absent unless the setting `log_content` was on."""
     skills: list[HookPromptSkill]
@@ -746,7 +782,7 @@ class HookPromptSkill(View):
     confidence: float | None
     """How likely it is the right one, from 0 to 1."""
     evidence: str
-    """The trigger, the name or the words that matched."""
+    """The trigger, the name or the words that matched; empty unless the setting `log_content` was on."""
     id: str
     """The skill's id."""
     outcome: str
@@ -778,17 +814,21 @@ class HookTally(View):
 
     __slots__ = ()
     given: int
-    """How often its instructions were given."""
+    """How often instructions were given."""
+    hits: int
+    """How often instructions were given, or a skill was loaded after a line."""
     id: str
     """The skill's id."""
     ignored: int
-    """How often the model did not load it although a line suggested it."""
+    """How often a line suggested a skill that was not loaded by the next prompt."""
     loaded: int
-    """How often the model loaded it after a line suggested it."""
+    """How often a skill was loaded after a line."""
+    missed: int
+    """How often a skill was loaded although the hook had not offered it."""
     named: int
-    """How often a line named it, for a client that loads it itself."""
+    """How often a line named a skill, for a client that loads it itself."""
     suggested: int
-    """How often a line suggested it."""
+    """How often a line suggested a skill."""
 
 
 class LoadedSkill(TextView):
@@ -1275,6 +1315,8 @@ class Setup(View):
     """What `setup` changed."""
 
     __slots__ = ()
+    clients: list[SetupList]
+    """The clients that have skills of their own, with what their lists cost."""
     files: list[SetupFile]
     """The changes, in the order in which they were made."""
 
@@ -1296,9 +1338,27 @@ class SetupFile(View):
     file: str
     """The path of the configuration file; for a user's file, links are resolved."""
     part: str
-    """`server` or `hook`."""
+    """`server`, `hook`, or `list` for the setting that turns off the client's own list."""
     written: bool
     """Whether the file was written; false for a dry run, and if nothing changes."""
+
+
+class SetupList(View):
+    """What the lists of a client cost in every request, in about as many tokens."""
+
+    __slots__ = ()
+    both_tokens: int | None
+    """Tokens of both."""
+    client: str
+    """The name of the client."""
+    list: str
+    """Whose list the model gets: `ours`, `both`, or `neither` if the client was left as it is."""
+    ours_tokens: int
+    """Tokens of our list alone, with our tools."""
+    own_tokens: int | None
+    """Tokens of its own list; absent if that is not known."""
+    skills: int
+    """How many skills it lists itself."""
 
 
 class SignalTally(View):
@@ -1625,6 +1685,8 @@ class StatsReport(View):
     __slots__ = ()
     all: Tally
     """The totals."""
+    clients: list[HookClientTally]
+    """What the hook of each client did, the most frequent first."""
     every: str
     """The length of a period: `day` (in UTC) or `outcomes`."""
     every_outcomes: int | None
@@ -1826,6 +1888,8 @@ class Why(View):
     __slots__ = ()
     added_tokens: int
     """Tokens of the text that the request adds."""
+    client: str | None
+    """The client whose hook decides, such as `claude-code`; absent if the answer is for any host."""
     counted_by: str
     """What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`."""
     matched: list[MatchedSkill]
@@ -1971,7 +2035,10 @@ ClientPrompt._fields = {
     "client": (None, None),
     "counted_by": (None, None),
     "instructions": (None, None),
-    "plain_list_tokens": (None, None),
+    "own_skills": (None, None),
+    "own_tokens": (None, None),
+    "own_tokens_without": (None, None),
+    "saved_tokens": (None, None),
     "shortened": (None, None),
     "tokens": (None, None),
     "tool_tokens": (None, None),
@@ -2138,9 +2205,22 @@ History._fields = {
     "skill_id": (None, None),
     "versions": (None, VersionRow),
 }
+HookClientTally._fields = {
+    "client": (None, None),
+    "given": (None, None),
+    "hits": (None, None),
+    "ignored": (None, None),
+    "loaded": (None, None),
+    "missed": (None, None),
+    "named": (None, None),
+    "suggested": (None, None),
+}
 HookPrompt._fields = {
     "client": (None, None),
     "conversation": (None, None),
+    "ignored": ([], None),
+    "loaded": ([], None),
+    "missed": ([], None),
     "request": (None, None),
     "skills": (None, HookPromptSkill),
     "time": (None, None),
@@ -2162,9 +2242,11 @@ HookState._fields = {
 }
 HookTally._fields = {
     "given": (None, None),
+    "hits": (None, None),
     "id": (None, None),
     "ignored": (None, None),
     "loaded": (None, None),
+    "missed": (None, None),
     "named": (None, None),
     "suggested": (None, None),
 }
@@ -2371,6 +2453,7 @@ SettingsReport._fields = {
     "settings": (None, SettingRow),
 }
 Setup._fields = {
+    "clients": (None, SetupList),
     "files": (None, SetupFile),
 }
 SetupFile._fields = {
@@ -2380,6 +2463,14 @@ SetupFile._fields = {
     "file": (None, None),
     "part": (None, None),
     "written": (None, None),
+}
+SetupList._fields = {
+    "both_tokens": (None, None),
+    "client": (None, None),
+    "list": (None, None),
+    "ours_tokens": (None, None),
+    "own_tokens": (None, None),
+    "skills": (None, None),
 }
 SignalTally._fields = {
     "by": (None, None),
@@ -2521,6 +2612,7 @@ StatsPeriod._fields = {
 }
 StatsReport._fields = {
     "all": (None, Tally),
+    "clients": (None, HookClientTally),
     "every": (None, None),
     "every_outcomes": (None, None),
     "hook": (None, HookTally),
@@ -2606,6 +2698,7 @@ VersionRow._fields = {
 }
 Why._fields = {
     "added_tokens": (None, None),
+    "client": (None, None),
     "counted_by": (None, None),
     "matched": (None, MatchedSkill),
     "mode": (None, None),

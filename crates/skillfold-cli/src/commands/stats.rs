@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
-use skillfold::reports::{HookStats, LogCounts, PeriodLength, Stats, StatsPeriod, Tally};
+use skillfold::reports::{HookCounts, LogCounts, PeriodLength, Stats, StatsPeriod, Tally};
 use skillfold::view::{Document, StatsView};
 use skillfold_hook::HookLog;
 
@@ -117,38 +117,45 @@ fn print(stats: &Stats, period_length: PeriodLength, output: &mut Output) -> Res
     print_chart(stats, output)
 }
 
-/// Prints what the hook did with each skill.
+/// Prints what hooks did with each skill, and what those of each client did.
 fn print_hook(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
-    if stats.hook.is_empty() {
+    let skills = stats.hook.iter().map(|skill| (&*skill.id, skill.counts));
+    print_hook_counts("Skill", skills.collect(), output)?;
+    let clients = stats.clients.iter().map(|it| (&*it.client, it.counts));
+    print_hook_counts("Client", clients.collect(), output)
+}
+
+fn print_hook_counts(
+    head: &str,
+    rows: Vec<(&str, HookCounts)>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if rows.is_empty() {
         return Ok(());
     }
-    let shown = &stats.hook[..stats.hook.len().min(MAX_SKILLS)];
-    let ids: Vec<_> = shown
+    let shown = &rows[..rows.len().min(MAX_SKILLS)];
+    let names: Vec<_> = shown
         .iter()
-        .map(|skill| ellipsize(&visible(&skill.id), MAX_ID_CHARS).into_owned())
+        .map(|(name, _)| ellipsize(&visible(name), MAX_ID_CHARS).into_owned())
         .collect();
-    let width = ids.iter().map(|id| id.chars().count()).max();
-    let width = width.unwrap_or_default().max("By the hook".len());
+    let width = names.iter().map(|name| name.chars().count()).max();
+    let width = width.unwrap_or_default().max(head.len());
     output.line("")?;
-    let head = format!(
-        "{:width$}  given  suggested  loaded  ignored  named",
-        "By the hook"
-    );
+    let head = format!("{head:width$}  hits  missed  ignored  given  suggested  named  loaded",);
     output.line(paint(BOLD, head))?;
-    for (id, skill) in ids.iter().zip(shown) {
-        let HookStats {
-            given,
-            suggested,
-            loaded,
-            ignored,
-            named,
-            ..
-        } = skill;
+    for (name, (_, counts)) in names.iter().zip(shown) {
         output.line(format!(
-            "{id:width$}  {given:5}  {suggested:9}  {loaded:6}  {ignored:7}  {named:5}"
+            "{name:width$}  {:4}  {:6}  {:7}  {:5}  {:9}  {:5}  {:6}",
+            counts.hits,
+            counts.missed,
+            counts.ignored,
+            counts.given,
+            counts.suggested,
+            counts.named,
+            counts.loaded
         ))?;
     }
-    match stats.hook.len() - shown.len() {
+    match rows.len() - shown.len() {
         0 => Ok(()),
         more => {
             let more = pluralize(more, "more skill", "more skills");

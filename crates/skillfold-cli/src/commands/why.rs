@@ -347,6 +347,16 @@ fn show_last(global: &Global, number: usize, numbers: bool, output: &mut Output)
         for skill in &prompt.skills {
             output.line(hook_skill_text(skill, numbers))?;
         }
+        let uses = [
+            (&prompt.loaded, "loaded by the model"),
+            (&prompt.ignored, "not loaded by the model"),
+            (&prompt.missed, "loaded by the model, but not offered"),
+        ];
+        for (ids, what) in uses {
+            for id in ids {
+                output.line(format!("  {}: {what}", visible(id)))?;
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

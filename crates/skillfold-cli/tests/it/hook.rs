@@ -337,6 +337,7 @@ fn log_explains_the_last_prompts_and_counts_skills() {
     TIME  claude-code  conversation DIGEST
       now merge it
       review: suggested in a line (trigger `merge`)
+      review: not loaded by the model
     TIME  claude-code  conversation DIGEST
       thanks
       nothing was added
@@ -352,12 +353,15 @@ fn log_explains_the_last_prompts_and_counts_skills() {
     exit 0
     ");
     let stats = world.run(&["stats"]);
-    let from = stats.find("By the hook").unwrap();
+    let from = stats.find("Skill ").unwrap();
     insta::assert_snapshot!(&stats[from..], @"
-    By the hook  given  suggested  loaded  ignored  named
-    greet            2          0       0        0      0
-    review           0          1       0        1      0
-    ! 8 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
+    Skill   hits  missed  ignored  given  suggested  named  loaded
+    greet      2       0        0      2          0      0       0
+    review     0       0        1      0          1      0       0
+
+    Client       hits  missed  ignored  given  suggested  named  loaded
+    claude-code     2       0        1      2          1      0       0
+    ! 8 lines read, 0 of other events; 4 lines of requests, 0 lines of skills
     exit 0
     ");
     world.write("//- person/.config/skillfold/config.toml\n");
@@ -467,6 +471,9 @@ fn suggestion_followed_by_the_model_counts_as_loaded() {
         r#"{"time_ms":1763110801000,"event":"skill of a prompt","skill":"a","outcome":"suggested"}"#,
         r#"{"time_ms":1763110802000,"event":"skill of a prompt","skill":"a","outcome":"no_room"}"#,
         r#"{"time_ms":1763110803000,"event":"skill of a prompt","skill":"a","outcome":"loaded"}"#,
+        r#"{"time_ms":1763110803000,"event":"skill of a prompt","client":"codex","skill":"a","outcome":"ignored"}"#,
+        r#"{"time_ms":1763110803000,"event":"skill of a prompt","client":"codex","skill":"c","outcome":"missed"}"#,
+        r#"{"time_ms":1763110803000,"event":"skill of a prompt","client":"claude-code","skill":"c","outcome":"given"}"#,
         r#"{"time_ms":1763110804000,"event":"skill of a prompt","skill":"a","outcome":"known"}"#,
         r#"{"time_ms":1763110804000,"event":"skill of a prompt","skill":"b","outcome":"named"}"#,
         r#"{"time_ms":1763110804000,"event":"skills for a request","decisions":1}"#,
@@ -482,9 +489,15 @@ fn suggestion_followed_by_the_model_counts_as_loaded() {
     2025-11-17      1        1     0       0       0          -       -
     all             4        2     0       0       0          -       -
 
-    By the hook  given  suggested  loaded  ignored  named
-    a                0          2       1        1      0
-    b                0          0       0        0      1
+    Skill  hits  missed  ignored  given  suggested  named  loaded
+    a         1       0        1      0          2      0       1
+    c         1       1        0      1          0      0       0
+    b         0       0        0      0          0      1       0
+
+    Client       hits  missed  ignored  given  suggested  named  loaded
+    unknown         1       0        0      0          2      1       1
+    claude-code     1       0        0      1          0      0       0
+    codex           0       1        1      0          0      0       0
 
     Requests, at most 2
           ⡏⠉⠉⠉⡇
@@ -497,7 +510,7 @@ fn suggestion_followed_by_the_model_counts_as_loaded() {
           ⡇   ⡇
           ⡇   ⡇
           ⣇⣀⣀⣀⡇
-    ! 9 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
+    ! 12 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
     exit 0
     ");
     let svg = world.read("app/chart.svg");

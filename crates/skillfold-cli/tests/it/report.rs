@@ -143,11 +143,15 @@ fn report_shows_installed_skills_and_findings() {
     Skill | Description |
     deploy | Deploys the site. |
     Use
-    From the log log.jsonl. Suggested: a line told the model about it. Given: the model got its instructions, or its client was told to load it. Used: the model loaded it after a suggestion, or its host reported it as used. Missed: its host reported that it was needed and not given.
+    From the log log.jsonl. Suggested: a line told the model about it. Given: the model got its instructions, or its client was told to load it. Hits: the hook gave its instructions, the model loaded it after a line, or its host reported it as used. Ignored: a line suggested it, and the model did not load it by the next prompt. Missed: the model loaded it although the hook had not offered it, or its host reported that it was needed and not given.
     Lines of the log that cannot be parsed, and are not counted: 1
-    How often each skill was suggested, given and used
-    Skill | Suggested | Given | Used | Missed |
-    mail | 1 | 2 | 2 | 0 |
+    How often each skill was suggested, given, used, ignored and missed
+    Skill | Suggested | Given | Hits | Ignored | Missed |
+    mail | 1 | 2 | 3 | 0 | 0 |
+    By client
+    The same for each client&#39;s hook
+    Client | Suggested | Given | Hits | Ignored | Missed |
+    unknown | 1 | 1 | 2 | 0 | 0 |
     Never used
     Skills for models that the log does not mention
     Skill | Description |

@@ -47,8 +47,7 @@ fn word_triples(text: &str) -> BTreeSet<Vec<String>> {
 /// Sends all prompts, in conversations of ten, to hooks that log as the command does. Returns the log.
 fn log_of_prompts(user: &User) -> String {
     let (skills, environment) = (user.skills().unwrap(), user.environment());
-    let conversations = Conversations::of_user(&environment);
-    let hook = Hook::new(conversations.clone());
+    let hook = Hook::new(Conversations::of_user(&environment));
     let state = environment.state_folder().unwrap();
     let log = log_layer(HookLog::open(&state).unwrap());
     let subscriber = tracing_subscriber::registry().with(log);
@@ -165,21 +164,22 @@ fn conversation_says_what_became_of_each_skill() {
     let conversations = Conversations::of_user(&user.environment()).unwrap();
     user.prompt("a", "Please do the large thing");
     let key = ConversationKey::new("a", None);
-    let uses = |loaded: &[&str]| {
-        let uses = conversations.update(&key, user.now(), |conversation| {
+    let taken = |loaded: &[&str]| {
+        let found = conversations.update(&key, user.now(), |conversation| {
             for id in loaded {
                 conversation.record_load(id);
             }
             conversation.take_uses(|name| Some(name.into()))
         });
-        let uses = uses.unwrap().into_iter();
-        uses.map(|(id, what)| format!("{id} {}", what.as_str()))
+        let found = found.unwrap().into_iter();
+        found
+            .map(|(id, what)| format!("{id} {}", what.as_str()))
             .collect::<Vec<_>>()
     };
-    assert_eq!(uses(&["greet", "large"]), ["large loaded", "greet missed"]);
-    assert_eq!(uses(&[]), [""; 0]);
+    assert_eq!(taken(&["greet", "large"]), ["large loaded", "greet missed"]);
+    assert_eq!(taken(&[]), [""; 0]);
     user.prompt("b", "Please do the large thing");
     let key = ConversationKey::new("b", None);
-    let uses = conversations.update(&key, user.now(), |it| it.take_uses(|_| None));
-    assert_eq!(uses.unwrap()[0].1.as_str(), "ignored");
+    let found = conversations.update(&key, user.now(), |it| it.take_uses(|_| None));
+    assert_eq!(found.unwrap()[0].1.as_str(), "ignored");
 }

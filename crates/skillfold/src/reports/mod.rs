@@ -5,6 +5,6 @@ pub(crate) mod stats;
 
 pub use overlap::{CrowdedTrigger, Overlap, Overlaps, Rival, SkillCopies};
 pub use stats::{
-    HookPrompt, HookPromptSkill, HookStats, LogCounts, PeriodLength, SignalStats, SkillStats,
-    Stats, StatsPeriod, Tally,
+    HookClientStats, HookCounts, HookPrompt, HookPromptSkill, HookStats, LogCounts, PeriodLength,
+    SignalStats, SkillStats, Stats, StatsPeriod, Tally,
 };

@@ -9,7 +9,7 @@ use skillfold::core::{Catalog, ContextLifetime, Entry, Policy};
 use skillfold::view::TurnView;
 use skillfold::{
     Skills,
-    reports::{LogCounts, Overlaps, Stats},
+    reports::{HookClientStats, LogCounts, Overlaps, Stats},
 };
 
 use crate::failure::Failure;
@@ -87,19 +87,22 @@ pub(super) struct Usage<'a> {
     pub(super) log: String,
     /// Those that occur in the log, the most frequent first.
     pub(super) skills: Vec<SkillUsage>,
+    /// What the hook of each client did.
+    pub(super) clients: Vec<HookClientStats>,
     /// The skills that a model may see and the log does not mention.
     pub(super) unused: Vec<Entry<'a>>,
     /// What the log has that is not counted.
     pub(super) notes: Vec<String>,
 }
 
-/// How often a skill was suggested, given and used.
+/// How often a skill was suggested, given, used, ignored and missed.
 #[derive(Default)]
 pub(super) struct SkillUsage {
     pub(super) id: String,
     pub(super) suggested: u64,
     pub(super) given: u64,
-    pub(super) used: u64,
+    pub(super) hits: u64,
+    pub(super) ignored: u64,
     pub(super) missed: u64,
 }
 
@@ -228,14 +231,17 @@ impl<'a> Usage<'a> {
         let mut skills: BTreeMap<&str, SkillUsage> = BTreeMap::new();
         for hook in &stats.hook {
             let usage = skills.entry(&hook.id).or_default();
-            usage.suggested += hook.suggested;
-            usage.given += hook.given + hook.named;
-            usage.used += hook.loaded;
+            let counts = hook.counts;
+            usage.suggested += counts.suggested;
+            usage.given += counts.given + counts.named;
+            usage.hits += counts.hits;
+            usage.ignored += counts.ignored;
+            usage.missed += counts.missed;
         }
         for outcome in &stats.skills {
             let (usage, tally) = (skills.entry(&outcome.id).or_default(), &outcome.tally);
             usage.given += tally.used + tally.unused;
-            usage.used += tally.used;
+            usage.hits += tally.used;
             usage.missed += tally.missed;
         }
         let visible = catalog.visible();
@@ -248,11 +254,12 @@ impl<'a> Usage<'a> {
                 ..usage
             })
             .collect();
-        let total = |usage: &SkillUsage| usage.suggested + usage.given + usage.used + usage.missed;
+        let total = |usage: &SkillUsage| usage.suggested + usage.given + usage.hits + usage.missed;
         skills.sort_by_key(|usage| std::cmp::Reverse(total(usage)));
         Self {
             log,
             skills,
+            clients: stats.clients.clone(),
             unused,
             notes: log_notes(&stats.lines),
         }

@@ -60,6 +60,7 @@ struct Page<'f> {
 struct UsageTables<'f> {
     usage: &'f Usage<'f>,
     used: HtmlTable,
+    clients: Option<HtmlTable>,
     unused: Option<HtmlTable>,
 }
 
@@ -357,24 +358,56 @@ impl<'f> UsageTables<'f> {
             NAME,
             ("Suggested", "number"),
             ("Given", "number"),
-            ("Used", "number"),
+            ("Hits", "number"),
+            ("Ignored", "number"),
+            ("Missed", "number"),
+        ];
+        const CLIENT_COLUMNS: &[Column] = &[
+            ("Client", ""),
+            ("Suggested", "number"),
+            ("Given", "number"),
+            ("Hits", "number"),
+            ("Ignored", "number"),
             ("Missed", "number"),
         ];
         let rows = usage.skills.iter().map(|skill| {
-            let counts = [skill.suggested, skill.given, skill.used, skill.missed];
+            let counts = [
+                skill.suggested,
+                skill.given,
+                skill.hits,
+                skill.ignored,
+                skill.missed,
+            ];
             let id = Cell::Text(ellipsize(&skill.id, MAX_ID_CHARS).into_owned());
             let counts = counts.map(Cell::number);
             std::iter::once(id).chain(counts).collect()
         });
-        let caption = "How often each skill was suggested, given and used";
+        let caption = "How often each skill was suggested, given, used, ignored and missed";
         let all = "`skillfold stats --json` lists all.";
         let used = HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, all);
         let caption = "Skills for models that the log does not mention";
         let all = "`skillfold list` lists all skills.";
         let unused = described(caption, &usage.unused, all).if_any();
+        let rows = usage.clients.iter().map(|client| {
+            let it = client.counts;
+            let counts = [
+                it.suggested,
+                it.given + it.named,
+                it.hits,
+                it.ignored,
+                it.missed,
+            ];
+            let name = Cell::Text(client.client.to_string());
+            std::iter::once(name)
+                .chain(counts.map(Cell::number))
+                .collect()
+        });
+        let caption = "The same for each client's hook";
+        let clients = HtmlTable::new(caption, CLIENT_COLUMNS, rows, MAX_ROWS, "").if_any();
         Self {
             usage,
             used,
+            clients,
             unused,
         }
     }

@@ -5,19 +5,21 @@ use std::io::{self, BufRead, Read as _};
 use serde_json::{Map, Value};
 use skillfold_core::disclose::Feedback;
 
+use super::hook::HookOutcome;
+
 /// Maximum bytes of a line.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Maximum bytes of a log to read.
 const MAX_LOG_BYTES: u64 = 4 << 30;
 /// Maximum bytes of a skill id.
 const MAX_ID_BYTES: usize = 1_024;
-/// Maximum bytes of a signal's name.
+/// Maximum bytes of the name of a signal or a client.
 const MAX_SIGNAL_BYTES: usize = 32;
 /// The last millisecond of the year 9999.
 const MAX_TIME_MS: u64 = 253_402_300_799_999;
 
-/// The signal's name if it is missing or invalid.
-pub(super) const UNKNOWN_SIGNAL: &str = "unknown";
+/// The name of a signal or a client if it is missing or invalid.
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// Counts of the lines of a log. Everything that was skipped is in one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -64,20 +66,9 @@ pub(super) enum LogEvent {
     /// What the hook did with a skill.
     Hook {
         skill: Box<str>,
+        client: Box<str>,
         outcome: HookOutcome,
     },
-}
-
-/// What the hook did with a skill, or the model after it.
-#[derive(Clone, Copy)]
-pub(super) enum HookOutcome {
-    Given,
-    /// A line suggested it.
-    Suggested,
-    /// A line named it, and the client loads it itself.
-    Named,
-    /// The model loaded it after a line.
-    Loaded,
 }
 
 /// Reads a log line by line.
@@ -180,18 +171,21 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
                 .filter(|signal| is_signal(signal));
             LogEvent::Outcome {
                 skill: skill()?,
-                signal: signal.unwrap_or(UNKNOWN_SIGNAL).into(),
+                signal: signal.unwrap_or(UNKNOWN).into(),
                 feedback: parse_feedback(line.get("feedback").and_then(Value::as_str))
                     .ok_or(BrokenLine)?,
             }
         }
         Some("skill of a prompt") => {
             let outcome = line.get("outcome").and_then(Value::as_str);
-            let Some(outcome) = hook_outcome(outcome.ok_or(BrokenLine)?) else {
+            let Some(outcome) = HookOutcome::parse(outcome.ok_or(BrokenLine)?) else {
                 return Ok(None);
             };
+            let client = line.get("client").and_then(Value::as_str);
+            let client = client.filter(|client| is_client(client));
             LogEvent::Hook {
                 skill: skill()?,
+                client: client.unwrap_or(UNKNOWN).into(),
                 outcome,
             }
         }
@@ -211,18 +205,6 @@ fn is_of_hook(line: &Map<String, Value>) -> bool {
     spans.is_some_and(|spans| spans.iter().any(|span| span == "hook"))
 }
 
-/// Returns what a word for an outcome counts as; `None` if it is not counted.
-fn hook_outcome(name: &str) -> Option<HookOutcome> {
-    Some(match name {
-        "given" => HookOutcome::Given,
-        // Both are lines that ask the model to load it.
-        "suggested" | "no_room" => HookOutcome::Suggested,
-        "named" => HookOutcome::Named,
-        "loaded" => HookOutcome::Loaded,
-        _ => return None,
-    })
-}
-
 /// Returns the feedback with a name.
 fn parse_feedback(name: Option<&str>) -> Option<Feedback> {
     let all = [Feedback::Used, Feedback::Unused, Feedback::Missed];
@@ -232,6 +214,11 @@ fn parse_feedback(name: Option<&str>) -> Option<Feedback> {
 
 fn is_signal(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    (1..=MAX_SIGNAL_BYTES).contains(&text.len()) && text.bytes().all(is_part)
+}
+
+fn is_client(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_SIGNAL_BYTES).contains(&text.len()) && text.bytes().all(is_part)
 }
 

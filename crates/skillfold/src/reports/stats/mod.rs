@@ -1,5 +1,6 @@
 //! Statistics from logs: how well skills are chosen over time, according to the feedback of hosts.
 
+mod hook;
 mod line;
 mod tally;
 
@@ -13,11 +14,13 @@ use std::io::{self, BufRead};
 
 use skillfold_core::disclose::Feedback;
 
-use line::{HookOutcome, LogEntry, LogEvent, LogLines};
+use hook::HookBuilder;
+use line::{LogEntry, LogEvent, LogLines};
 use period::Periods;
 #[cfg(any(test, feature = "schema"))]
 use tally::TallyCounts;
 
+pub use hook::{HookClientStats, HookCounts, HookStats};
 pub use line::LogCounts;
 pub use period::{PeriodLength, StatsPeriod};
 pub use prompts::{HookPrompt, HookPromptSkill};
@@ -57,6 +60,8 @@ pub struct Stats {
     pub signals: Vec<SignalStats>,
     /// What the hook did with each skill, the most frequent first.
     pub hook: Vec<HookStats>,
+    /// What the hook of each client did, the most frequent first.
+    pub clients: Vec<HookClientStats>,
     /// The totals.
     pub all: Tally,
     /// How many lines were read and skipped.
@@ -93,43 +98,6 @@ pub struct SignalStats {
     pub tally: Tally,
 }
 
-/// What the hook did with one skill.
-#[derive(Clone, Debug, Default, serde::Serialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename = "HookTally")]
-#[non_exhaustive]
-pub struct HookStats {
-    /// The skill's id.
-    pub id: Box<str>,
-    /// How often its instructions were given.
-    pub given: u64,
-    /// How often a line suggested it.
-    pub suggested: u64,
-    /// How often a line named it, for a client that loads it itself.
-    pub named: u64,
-    /// How often the model loaded it after a line suggested it.
-    pub loaded: u64,
-    /// How often the model did not load it although a line suggested it.
-    pub ignored: u64,
-}
-
-impl HookStats {
-    const fn total(&self) -> u64 {
-        self.given
-            .saturating_add(self.suggested)
-            .saturating_add(self.named)
-    }
-
-    const fn count(&mut self, outcome: HookOutcome) {
-        match outcome {
-            HookOutcome::Given => self.given += 1,
-            HookOutcome::Suggested => self.suggested += 1,
-            HookOutcome::Named => self.named += 1,
-            HookOutcome::Loaded => self.loaded += 1,
-        }
-    }
-}
-
 impl Stats {
     /// Reads a log of [JSON lines](https://jsonlines.org) as written by `TraceLines`.
     ///
@@ -155,7 +123,7 @@ struct StatsBuilder {
     periods: Periods,
     skills: BTreeMap<Box<str>, Tally>,
     signals: BTreeMap<Box<str>, Tally>,
-    hook: BTreeMap<Box<str>, HookStats>,
+    hook: HookBuilder,
     of_more_skills: u64,
 }
 
@@ -166,7 +134,15 @@ impl StatsBuilder {
             self.periods.add(entry.time_ms, count);
         };
         match entry.event {
-            LogEvent::Hook { skill, outcome } => self.add_hook(skill, outcome),
+            LogEvent::Hook {
+                skill,
+                client,
+                outcome,
+            } => {
+                if !self.hook.add(skill, client, outcome, MAX_SKILLS) {
+                    self.of_more_skills += 1;
+                }
+            }
             LogEvent::Turn { is_matched } => both(&|tally| tally.count_turn(is_matched)),
             LogEvent::Outcome {
                 skill,
@@ -178,19 +154,11 @@ impl StatsBuilder {
                     self.of_more_skills += 1;
                 }
                 if !count_named(&mut self.signals, signal, feedback, MAX_SIGNALS) {
-                    let unknown = self.signals.entry(line::UNKNOWN_SIGNAL.into()).or_default();
+                    let unknown = self.signals.entry(line::UNKNOWN.into()).or_default();
                     unknown.count_feedback(feedback);
                 }
             }
         }
-    }
-
-    fn add_hook(&mut self, skill: Box<str>, outcome: HookOutcome) {
-        if self.hook.len() >= MAX_SKILLS && !self.hook.contains_key(&skill) {
-            self.of_more_skills += 1;
-            return;
-        }
-        self.hook.entry(skill).or_default().count(outcome);
     }
 
     fn build(self, lines: LogCounts) -> Stats {
@@ -203,18 +171,11 @@ impl StatsBuilder {
             .map(|(by, tally)| SignalStats { signal: by, tally })
             .collect();
         signals.sort_by_key(|signal| Reverse(signal.tally.outcomes()));
-        let hook = self.hook.into_iter();
-        let mut hook: Vec<_> = hook
-            .map(|(id, stats)| HookStats {
-                id,
-                ignored: stats.suggested.saturating_sub(stats.loaded),
-                ..stats
-            })
-            .collect();
-        hook.sort_by_key(|skill| Reverse(skill.total()));
+        let (hook, clients) = self.hook.build();
         Stats {
             periods,
             hook,
+            clients,
             skills,
             signals,
             all: self.all,

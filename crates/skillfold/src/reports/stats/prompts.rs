@@ -25,6 +25,15 @@ pub struct HookPrompt {
     pub request: Option<String>,
     /// The skills that matched.
     pub skills: Vec<HookPromptSkill>,
+    /// Skills that were loaded after a line; known with the next prompt, like the next two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<String>,
+    /// Skills that a line suggested and that were not loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+    /// Skills that were loaded although the hook had not offered them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
 }
 
 /// A skill that matched a prompt.
@@ -79,7 +88,7 @@ impl HookPrompt {
             client: text(line, "client").unwrap_or_default(),
             conversation: text(line, "conversation"),
             request: text(line, "request"),
-            skills: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -89,16 +98,21 @@ fn add_skill(prompts: &mut VecDeque<HookPrompt>, line: &Map<String, Value>) {
     let conversation = text(line, "conversation");
     let mut prompts = prompts.iter_mut().rev();
     let prompt = prompts.find(|prompt| prompt.conversation == conversation);
-    let outcome = text(line, "outcome");
-    let outcome = outcome.filter(|it| !matches!(&**it, "loaded" | "ignored" | "missed"));
-    if let (Some(prompt), Some(outcome)) = (prompt, outcome) {
-        prompt.skills.push(HookPromptSkill {
-            id: text(line, "skill").unwrap_or_default(),
+    let (Some(prompt), Some(outcome)) = (prompt, text(line, "outcome")) else {
+        return;
+    };
+    let id = text(line, "skill").unwrap_or_default();
+    match &*outcome {
+        "loaded" => prompt.loaded.push(id),
+        "ignored" => prompt.ignored.push(id),
+        "missed" => prompt.missed.push(id),
+        _ => prompt.skills.push(HookPromptSkill {
+            id,
             outcome,
             by: text(line, "by").unwrap_or_default(),
             evidence: text(line, "evidence").unwrap_or_default(),
             confidence: line.get("confidence").and_then(Value::as_f64),
-        });
+        }),
     }
 }
 
