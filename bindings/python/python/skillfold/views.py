@@ -49,6 +49,7 @@ __all__ = [
     "HookPrompts",
     "HookState",
     "HookTally",
+    "Improvement",
     "Listing",
     "LoadedSkill",
     "LogCounts",
@@ -77,6 +78,7 @@ __all__ = [
     "Setup",
     "SetupFile",
     "SetupList",
+    "SharedTerm",
     "SignalTally",
     "Skill",
     "SkillEvaluation",
@@ -831,6 +833,26 @@ class HookTally(View):
     """How often a line suggested a skill."""
 
 
+class Improvement(View):
+    """Labelled requests that a skill got, and the terms that it lacks for them."""
+
+    __slots__ = ()
+    added: list[str]
+    """The requests that were added, or would be."""
+    diff: str
+    """The change as a unified diff; empty if there is none."""
+    file: str
+    """The file that gets them."""
+    id: str
+    """The skill's id."""
+    known: int
+    """How many of the requests the skill had already."""
+    terms: list[SharedTerm]
+    """Terms that the requests share, and that the skill's name, description and triggers lack."""
+    written: bool
+    """Whether the file was written."""
+
+
 class LoadedSkill(TextView):
     """The loaded instructions of a skill."""
 
@@ -1359,6 +1381,16 @@ class SetupList(View):
     """Tokens of its own list; absent if that is not known."""
     skills: int
     """How many skills it lists itself."""
+
+
+class SharedTerm(View):
+    """A word that several requests have."""
+
+    __slots__ = ()
+    requests: int
+    """How many of the requests have it, in any form."""
+    word: str
+    """The shortest form of the word in the requests, in lower case."""
 
 
 class SignalTally(View):
@@ -2250,6 +2282,15 @@ HookTally._fields = {
     "named": (None, None),
     "suggested": (None, None),
 }
+Improvement._fields = {
+    "added": (None, None),
+    "diff": (None, None),
+    "file": (None, None),
+    "id": (None, None),
+    "known": (None, None),
+    "terms": (None, SharedTerm),
+    "written": (None, None),
+}
 LoadedSkill._fields = {
     "base_dir": (None, None),
     "envelope": (None, None),
@@ -2471,6 +2512,10 @@ SetupList._fields = {
     "ours_tokens": (None, None),
     "own_tokens": (None, None),
     "skills": (None, None),
+}
+SharedTerm._fields = {
+    "requests": (None, None),
+    "word": (None, None),
 }
 SignalTally._fields = {
     "by": (None, None),
@@ -2739,6 +2784,7 @@ KINDS: dict[str, type[View]] = {
     "files": FileListing,
     "history": History,
     "hook_prompts": HookPrompts,
+    "improvement": Improvement,
     "instructions": LoadedSkill,
     "listing": Listing,
     "overlap": Overlap,

@@ -27,7 +27,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "list", "search", "show", "load", "files", "read", "prompt", "why", "compose",
         ],
     ),
-    ("Write", &["new", "check", "test", "overlap"]),
+    ("Write", &["new", "check", "test", "improve", "overlap"]),
     (
         "Decide",
         &[

@@ -81,6 +81,19 @@ pub(crate) struct Test {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Improve {
+    /// The skill's id, name or folder name
+    #[arg(value_name = "ID", add = complete::skill_ids())]
+    pub(crate) id: Option<String>,
+    /// A request that should have selected the skill; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) request: Vec<String>,
+    /// Write without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Overlap {
     /// Only what concerns these skills, by id, name or folder name; all skills if none is named
     #[arg(value_name = "ID", add = complete::skill_ids())]

@@ -20,8 +20,8 @@ pub(crate) use self::improve::{
     Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Propose, Reject, Rollback,
 };
 pub(crate) use self::manage::{
-    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, LanguageName, New,
-    Overlap, ProfileName, ReportPage, Setup, SetupListChoice, Stats, Test, Trust,
+    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Improve, Init, LanguageName,
+    New, Overlap, ProfileName, ReportPage, Setup, SetupListChoice, Stats, Test, Trust,
 };
 pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
@@ -196,6 +196,12 @@ pub(crate) enum Command {
         "skillfold test pdf --at-least 90",
     ]))]
     Test(Test),
+    /// Add requests that missed a skill to its tests, and show which terms it lacks
+    #[command(after_help = examples(&[
+        "skillfold improve pdf",
+        "skillfold improve pdf --request \"Fill in the tax form\" --yes",
+    ]))]
+    Improve(Improve),
     /// Show which skills compete, and for which words
     #[command(after_help = examples(&[
         "skillfold overlap",

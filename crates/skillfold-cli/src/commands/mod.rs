@@ -32,6 +32,7 @@ mod approve;
 mod config;
 mod doctor;
 mod hook;
+mod improve;
 mod init;
 mod new;
 mod rollback;
@@ -70,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
         Command::Hook(options) => hook::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => test::run(global, options, output),
+        Command::Improve(options) => improve::run(global, options, output),
         Command::Overlap(options) => overlap::run(global, options, output),
         Command::Stats(options) => stats::run(global, options, output),
         Command::Report(options) => report::run(global, options, output),

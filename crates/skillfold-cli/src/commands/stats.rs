@@ -120,14 +120,14 @@ fn print(stats: &Stats, period_length: PeriodLength, output: &mut Output) -> Res
 /// Prints what hooks did with each skill, and what those of each client did.
 fn print_hook(stats: &Stats, output: &mut Output) -> Result<(), Failure> {
     let skills = stats.hook.iter().map(|skill| (&*skill.id, skill.counts));
-    print_hook_counts("Skill", skills.collect(), output)?;
+    print_hook_counts("Skill", &skills.collect::<Vec<_>>(), output)?;
     let clients = stats.clients.iter().map(|it| (&*it.client, it.counts));
-    print_hook_counts("Client", clients.collect(), output)
+    print_hook_counts("Client", &clients.collect::<Vec<_>>(), output)
 }
 
 fn print_hook_counts(
     head: &str,
-    rows: Vec<(&str, HookCounts)>,
+    rows: &[(&str, HookCounts)],
     output: &mut Output,
 ) -> Result<(), Failure> {
     if rows.is_empty() {
@@ -141,7 +141,7 @@ fn print_hook_counts(
     let width = names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or_default().max(head.len());
     output.line("")?;
-    let head = format!("{head:width$}  hits  missed  ignored  given  suggested  named  loaded",);
+    let head = format!("{head:width$}  hits  missed  ignored  given  suggested  named  loaded");
     output.line(paint(BOLD, head))?;
     for (name, (_, counts)) in names.iter().zip(shown) {
         output.line(format!(

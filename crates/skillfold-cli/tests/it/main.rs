@@ -18,6 +18,7 @@ mod damage;
 mod formats;
 mod hidden;
 mod hook;
+mod improve;
 mod list;
 mod load;
 mod overlap;

@@ -15,6 +15,8 @@ mod features;
 
 pub(crate) mod common_words;
 
+mod shared_terms;
+
 pub(crate) mod activation;
 
 pub(crate) mod rank;
@@ -32,5 +34,6 @@ pub use fields::purpose_sentences;
 pub use index::{IndexResults, SearchCoverage, SearchHit, SearchIndex};
 pub use query::{Query, WeightedQuery};
 pub use rank::{MAX_CANDIDATES, Ranked};
+pub use shared_terms::{SharedTerm, shared_terms};
 pub use snippet::Snippet;
 pub use tokenizer::Term;

@@ -5,6 +5,8 @@ pub(crate) mod evaluate;
 #[cfg(feature = "store")]
 pub(crate) mod generated_file;
 #[cfg(feature = "store")]
+pub(crate) mod improvement;
+#[cfg(feature = "store")]
 pub(crate) mod scaffold;
 
 pub use check::{CheckTarget, CheckedSkill};
@@ -14,5 +16,7 @@ pub use evaluate::{
 };
 #[cfg(feature = "store")]
 pub use generated_file::{Overwrite, write_generated};
+#[cfg(feature = "store")]
+pub use improvement::Improvement;
 #[cfg(feature = "store")]
 pub use scaffold::{NewSkill, SkillLocation, ToolsetLanguage, scaffold};

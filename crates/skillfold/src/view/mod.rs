@@ -8,6 +8,8 @@ mod client_prompt;
 mod composed;
 mod evaluation;
 #[cfg(feature = "store")]
+mod improvement;
+#[cfg(feature = "store")]
 mod proposals;
 #[cfg(feature = "run")]
 mod scripts;
@@ -39,6 +41,8 @@ pub use client_prompt::ClientPrompt;
 pub use composed::Composed;
 pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState};
 pub use evaluation::{EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery};
+#[cfg(feature = "store")]
+pub use improvement::ImprovementView;
 #[cfg(feature = "store")]
 pub use proposals::{
     Audit, EffectsView, History, ProposalList, ProposalView, Recommendation, VersionRow,
@@ -106,6 +110,9 @@ pub enum Document {
     Check(Check),
     /// The results of trigger queries.
     Evaluation(EvaluationView),
+    /// Labelled requests that a skill got, and the terms that it lacks for them.
+    #[cfg(feature = "store")]
+    Improvement(ImprovementView),
     /// Skills that compete with each other.
     #[cfg(feature = "reports")]
     Overlap(Overlaps),

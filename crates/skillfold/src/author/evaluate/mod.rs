@@ -12,6 +12,8 @@ use skillfold_core::{
     Code, ContextLifetime, Diagnostic, Entry, Error, Loader, Matcher, Policy, SessionState,
 };
 
+#[cfg(feature = "store")]
+pub(crate) use self::query_file::MAX_QUERY_BYTES;
 pub use self::report::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
     QueryMatch, TriggeredBy,
@@ -19,7 +21,7 @@ pub use self::report::{
 use crate::skills::Skills;
 
 /// Maximum size of a query file. Real ones have some ten kilobytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Maximum queries to run per skill. The specification's guide recommends about 20.
 const MAX_QUERIES: usize = 1_000;
 /// Maximum query files to read per skill.
@@ -53,6 +55,14 @@ impl Skills {
     pub fn evaluate(&self, ids: &[&str], policy: &Policy) -> Result<Evaluation, Error> {
         self.with_matcher(|matcher, loader| evaluate(matcher, loader, ids, policy))
     }
+}
+
+/// Returns how many labelled requests a query file has.
+#[cfg(feature = "store")]
+pub(crate) fn count_queries(path: &str, text: &str) -> usize {
+    let unlabelled = query_file::classify(path).unwrap_or(query_file::Unlabelled::Mistake);
+    let parsed = query_file::parse(text, unlabelled);
+    parsed.queries.len()
 }
 
 /// Returns whether a file of a skill has labelled requests, by its path.

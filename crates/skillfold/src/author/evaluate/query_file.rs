@@ -6,7 +6,7 @@ use skillfold_core::text::first_chars;
 use skillfold_core::{Code, Diagnostic};
 
 /// Maximum size of a query. Real requests are far shorter.
-const MAX_QUERY_BYTES: usize = 8 * 1024;
+pub(crate) const MAX_QUERY_BYTES: usize = 8 * 1024;
 /// Maximum findings to list per file; the rest are only counted.
 const MAX_FINDINGS: usize = 20;
 /// File names without the extension, in lower case and with `_` for `-`.
