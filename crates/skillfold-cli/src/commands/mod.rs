@@ -32,13 +32,13 @@ mod approve;
 mod config;
 mod doctor;
 mod hook;
-mod improve;
 mod init;
 mod new;
 mod rollback;
 mod run;
 mod stats;
 
+mod improve;
 mod report;
 mod why;
 

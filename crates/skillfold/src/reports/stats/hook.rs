@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::line::UNKNOWN;
+/// The name of a signal or a client if it is missing or invalid.
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// Maximum clients to count separately.
 const MAX_CLIENTS: usize = 32;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _};
 use serde_json::{Map, Value};
 use skillfold_core::disclose::Feedback;
 
-use super::hook::HookOutcome;
+use super::hook::{HookOutcome, UNKNOWN};
 
 /// Maximum bytes of a line.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -17,9 +17,6 @@ const MAX_ID_BYTES: usize = 1_024;
 const MAX_SIGNAL_BYTES: usize = 32;
 /// The last millisecond of the year 9999.
 const MAX_TIME_MS: u64 = 253_402_300_799_999;
-
-/// The name of a signal or a client if it is missing or invalid.
-pub(super) const UNKNOWN: &str = "unknown";
 
 /// Counts of the lines of a log. Everything that was skipped is in one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -1,6 +1,7 @@
 //! Statistics from logs: how well skills are chosen over time, according to the feedback of hosts.
 
 mod hook;
+
 mod line;
 mod tally;
 
@@ -154,7 +155,7 @@ impl StatsBuilder {
                     self.of_more_skills += 1;
                 }
                 if !count_named(&mut self.signals, signal, feedback, MAX_SIGNALS) {
-                    let unknown = self.signals.entry(line::UNKNOWN.into()).or_default();
+                    let unknown = self.signals.entry(hook::UNKNOWN.into()).or_default();
                     unknown.count_feedback(feedback);
                 }
             }
