@@ -13,7 +13,7 @@ const INVISIBLE: &str = "\u{ad}\u{34f}\u{61c}\u{115f}\u{180b}\u{200b}\u{200d}\u{
 const CONTROLS: &str = "\u{1}\u{7}\u{8}\u{c}\u{1b}[8m\u{1b}]0;x\u{7}\u{7f}\u{85}\u{9b}2J";
 
 /// Every command but those that print text of the command's own (`completions`, `man`) and the server.
-const COMMANDS: [&[&str]; 51] = [
+const COMMANDS: [&[&str]; 52] = [
     &["compose", "odd"],
     &["prompt", "--client", "claude-code"],
     &["list"],
@@ -34,6 +34,7 @@ const COMMANDS: [&[&str]; 51] = [
     &["check", "--format", "sarif"],
     &["test"],
     &["stats", "log.jsonl"],
+    &["improve", "odd", "--request", "odd ledgers"],
     &["overlap", "odd"],
     &["report", "-", "--log", "log.jsonl"],
     &["new", "odd"],
