@@ -416,6 +416,26 @@ fn log_is_on_by_default_and_has_no_words_of_prompts() {
 }
 
 #[test]
+fn skill_that_the_model_loads_unoffered_is_missed_and_improved() {
+    let world = World::new(TREE);
+    world.write("//- person/.config/skillfold/config.toml\nlog_content = true\n");
+    call(
+        &world,
+        &[],
+        &prompt("1", "welcome the delegation from Lyon"),
+    );
+    load_from_server(&world, 2);
+    call(&world, &[], &prompt("1", "thanks"));
+    call(&world, &[], &prompt("1", "more"));
+    let log = world.read("person/.local/state/skillfold/hook.jsonl");
+    assert_eq!(log.matches("\"outcome\":\"missed\"").count(), 1, "{log}");
+    world.run(&["improve", "greet", "--yes"]);
+    let queries = world.read("person/.skillfold/skills/greet/evals/eval_queries.json");
+    assert!(queries.contains("\"welcome the delegation from Lyon\""));
+    assert_eq!(queries.matches("query").count(), 1, "{queries}");
+}
+
+#[test]
 fn unwritable_log_does_not_stop_the_answer() {
     let world = World::new(TREE);
     world.write("//- person/.local/state/skillfold/hook.jsonl/here\n");
