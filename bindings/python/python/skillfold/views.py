@@ -23,6 +23,8 @@ __all__ = [
     "Check",
     "CheckSummary",
     "CheckedFile",
+    "ClientCost",
+    "ClientPlaces",
     "ClientPrompt",
     "Composed",
     "ConfusedPair",
@@ -75,6 +77,7 @@ __all__ = [
     "SettingsReport",
     "Setup",
     "SetupFile",
+    "SetupList",
     "SignalTally",
     "Skill",
     "SkillEvaluation",
@@ -324,6 +327,32 @@ class CheckedFile(View):
     """The findings that were fixed; positions refer to the file before the fix."""
 
 
+class ClientCost(View):
+    """What the model of a client pays for skills."""
+
+    __slots__ = ()
+    client: str
+    """The name of the client."""
+    missing_program: str | None
+    """The program that it should start as our server, if that does not exist."""
+    own_skills: int
+    """How many skills it lists itself."""
+    saved_tokens: int | None
+    """Tokens that Skillfold saves in every request; negative if it adds some, absent if that is not known."""
+    tokens: int
+    """Tokens of its own list, our list and our tools in every request."""
+
+
+class ClientPlaces(View):
+    """Where the model of a client finds skills."""
+
+    __slots__ = ()
+    client: str
+    """The name of the client."""
+    places: dict[str, str]
+    """For each skill: `own list` of the client, `our list`, there `by name` only, `search`, or `nowhere`."""
+
+
 class ClientPrompt(View):
     """What a client's model gets from a server before any request."""
 
@@ -334,8 +363,14 @@ class ClientPrompt(View):
     """What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`."""
     instructions: str
     """The server's instructions; empty if there are no skills."""
-    plain_list_tokens: int
-    """Tokens of a plain list of all skills that the model may see, with their full descriptions."""
+    own_skills: int
+    """How many skills the client lists itself, by its settings now."""
+    own_tokens: int | None
+    """Tokens of the client's own list now; absent if it is not known how the client writes it."""
+    own_tokens_without: int | None
+    """Tokens of the client's own list without Skillfold: with nothing turned off."""
+    saved_tokens: int | None
+    """Tokens that Skillfold saves in every request; negative if it adds some."""
     shortened: int
     """How many skills have a shortened description."""
     tokens: int
@@ -471,6 +506,8 @@ class Doctor(View):
     """The roots and skills that were found, with their status and problems."""
 
     __slots__ = ()
+    clients: list[ClientCost]
+    """What the models of the clients that are set up pay for skills."""
     hooks: list[HookState]
     """The hooks of the clients that the user has."""
     refused: list[RefusedRecord]
@@ -1275,6 +1312,8 @@ class Setup(View):
     """What `setup` changed."""
 
     __slots__ = ()
+    clients: list[SetupList]
+    """The clients that have skills of their own, with what their lists cost."""
     files: list[SetupFile]
     """The changes, in the order in which they were made."""
 
@@ -1296,9 +1335,27 @@ class SetupFile(View):
     file: str
     """The path of the configuration file; for a user's file, links are resolved."""
     part: str
-    """`server` or `hook`."""
+    """`server`, `hook`, or `list` for the setting that turns off the client's own list."""
     written: bool
     """Whether the file was written; false for a dry run, and if nothing changes."""
+
+
+class SetupList(View):
+    """What the lists of a client cost in every request, in about as many tokens."""
+
+    __slots__ = ()
+    both_tokens: int | None
+    """Tokens of both."""
+    client: str
+    """The name of the client."""
+    list: str
+    """Whose list the model gets: `ours`, `both`, or `neither` if the client was left as it is."""
+    ours_tokens: int
+    """Tokens of our list alone, with our tools."""
+    own_tokens: int | None
+    """Tokens of its own list; absent if that is not known."""
+    skills: int
+    """How many skills it lists itself."""
 
 
 class SignalTally(View):
@@ -1367,6 +1424,8 @@ class SkillList(View):
     """A page of skills."""
 
     __slots__ = ()
+    client: ClientPlaces | None
+    """Where the model of a client finds these skills; absent if no client is named or set up."""
     next: str | None
     """The cursor of the next page, which is the last id of this page; absent on the last page."""
     refused: list[RefusedRecord]
@@ -1826,6 +1885,8 @@ class Why(View):
     __slots__ = ()
     added_tokens: int
     """Tokens of the text that the request adds."""
+    client: str | None
+    """The client whose hook decides, such as `claude-code`; absent if the answer is for any host."""
     counted_by: str
     """What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`."""
     matched: list[MatchedSkill]
@@ -1967,11 +2028,25 @@ CheckedFile._fields = {
     "file": (None, None),
     "fixed": ([], Diagnostic),
 }
+ClientCost._fields = {
+    "client": (None, None),
+    "missing_program": (None, None),
+    "own_skills": (None, None),
+    "saved_tokens": (None, None),
+    "tokens": (None, None),
+}
+ClientPlaces._fields = {
+    "client": (None, None),
+    "places": (None, None),
+}
 ClientPrompt._fields = {
     "client": (None, None),
     "counted_by": (None, None),
     "instructions": (None, None),
-    "plain_list_tokens": (None, None),
+    "own_skills": (None, None),
+    "own_tokens": (None, None),
+    "own_tokens_without": (None, None),
+    "saved_tokens": (None, None),
     "shortened": (None, None),
     "tokens": (None, None),
     "tool_tokens": (None, None),
@@ -2029,6 +2104,7 @@ Diagnostic._fields = {
     "span": (None, Span),
 }
 Doctor._fields = {
+    "clients": (None, ClientCost),
     "hooks": (None, HookState),
     "refused": (None, RefusedRecord),
     "roots": (None, RootState),
@@ -2371,6 +2447,7 @@ SettingsReport._fields = {
     "settings": (None, SettingRow),
 }
 Setup._fields = {
+    "clients": (None, SetupList),
     "files": (None, SetupFile),
 }
 SetupFile._fields = {
@@ -2380,6 +2457,14 @@ SetupFile._fields = {
     "file": (None, None),
     "part": (None, None),
     "written": (None, None),
+}
+SetupList._fields = {
+    "both_tokens": (None, None),
+    "client": (None, None),
+    "list": (None, None),
+    "ours_tokens": (None, None),
+    "own_tokens": (None, None),
+    "skills": (None, None),
 }
 SignalTally._fields = {
     "by": (None, None),
@@ -2408,6 +2493,7 @@ SkillEvaluation._fields = {
     "wrong": ([], WrongQuery),
 }
 SkillList._fields = {
+    "client": (None, ClientPlaces),
     "next": (None, None),
     "refused": ([], RefusedRecord),
     "skills": (None, SkillRecord),
@@ -2606,6 +2692,7 @@ VersionRow._fields = {
 }
 Why._fields = {
     "added_tokens": (None, None),
+    "client": (None, None),
     "counted_by": (None, None),
     "matched": (None, MatchedSkill),
     "mode": (None, None),

@@ -328,6 +328,10 @@ fn doctor_reports_whether_a_hook_has_run() {
       claude-code   installed, not called in 30 days
       codex         installed, not called in 30 days; type `/hooks` in Codex to approve it
 
+    Clients
+      claude-code   about 0 tokens in every request, 0 fewer than without Skillfold
+      codex         about 0 tokens in every request, 0 fewer than without Skillfold
+
     ! No skills found. `skillfold new NAME` creates one
     exit 0
     ");
