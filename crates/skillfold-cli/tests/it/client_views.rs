@@ -64,7 +64,9 @@ fn status_and_why_are_for_the_client_that_is_set_up() {
 #[test]
 fn list_says_where_a_clients_model_finds_each_skill() {
     let world = World::new(SKILLS);
-    world.write("//- person/.skillfold/skills/ours/SKILL.md\n---\nname: ours\ndescription: Ours\n---\n");
+    world.write(
+        "//- person/.skillfold/skills/ours/SKILL.md\n---\nname: ours\ndescription: Ours\n---\n",
+    );
     insta::assert_snapshot!(world.run(&["list", "--client", "claude-code"]), @"
     burn        user                own list  Burns paper
     for-people  user                nowhere   Burns paper
@@ -96,7 +98,10 @@ fn untrusted_skills_that_a_client_lists_itself_are_reported() {
         let line = status.lines().find(|line| line.starts_with("Project"));
         line.unwrap().to_owned()
     };
-    assert!(project(&world).ends_with("its 1 skill is withheld by Skillfold, but listed by Claude Code"));
+    assert!(
+        project(&world)
+            .ends_with("its 1 skill is withheld by Skillfold, but listed by Claude Code")
+    );
     world.run(&["setup", "claude-code", "--list", "ours", "--yes"]);
     assert!(project(&world).ends_with("its 1 skill is not given to models"));
 }
@@ -106,7 +111,10 @@ fn missing_server_is_reported_by_doctor_and_hook() {
     let world = World::new(SKILLS);
     world.run(&["setup", "claude-code", "--list", "ours", "--yes"]);
     let doctor = world.run(&["doctor"]);
-    assert!(doctor.contains("Clients\n  claude-code   about "), "{doctor}");
+    assert!(
+        doctor.contains("Clients\n  claude-code   about "),
+        "{doctor}"
+    );
     assert_eq!(start_conversation(&world), "");
     let file = world.path("person/.claude.json");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -115,7 +123,13 @@ fn missing_server_is_reported_by_doctor_and_hook() {
     std::fs::write(&file, value.to_string()).unwrap();
     let doctor = world.run(&["doctor"]);
     let expected = "its server is missing: /nowhere/skillfold; `skillfold setup claude-code --force` repairs it";
-    assert!(doctor.contains(expected) && doctor.ends_with("exit 1\n"), "{doctor}");
+    assert!(
+        doctor.contains(expected) && doctor.ends_with("exit 1\n"),
+        "{doctor}"
+    );
     let said = start_conversation(&world);
-    assert!(said.contains("run `skillfold setup claude-code --force`"), "{said}");
+    assert!(
+        said.contains("run `skillfold setup claude-code --force`"),
+        "{said}"
+    );
 }
