@@ -79,7 +79,8 @@ class Said:
         self.places = ask("list")["client"]["places"]
         self.instructions = ask("prompt")["instructions"].strip()
         added = ask("prompt", prompt)
-        self.added = (added.get("text") or "").strip()
+        # In opencode the hook is a plugin, which `setup` does not install.
+        self.added = "" if client.name == "opencode" else (added.get("text") or "").strip()
         self.outcomes = {one["id"]: one["outcome"] for one in added["decisions"]}
         self.why = [one["id"] for one in ask("why", prompt)["matched"]]
 

@@ -283,7 +283,7 @@ def test_missing_or_broken_file_raises_the_documented_error(
 ) -> None:
     file = write(tmp_path, "pdf")
     original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
-    file.write_text("---\nname: pdf\n---\nNo description.\n")
+    file.write_text("---\nname: pdf\n---\nNo description.\0\n")
     assert "No description." in original.invoke_skill("pdf")
     with pytest.raises(ours.ContentLoadError):
         our.invoke_skill("pdf")
