@@ -47,18 +47,18 @@ fn every_installed_client_gets_the_server_and_the_hook() {
        "env": { "KEY": … },
        "hooks": {
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "SubagentStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "SubagentStop": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }
     +      { "hooks": [{ "type": …, "command": … }] },
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
          ]
        }
      }
@@ -76,13 +76,13 @@ fn every_installed_client_gets_the_server_and_the_hook() {
     +{
     +  "hooks": {
     +    "UserPromptSubmit": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "PreCompact": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ]
     +  }
     +}
@@ -246,10 +246,10 @@ fn hook_is_added_and_removed_with_the_server() {
     +{
     +  "hooks": {
     +    "beforeSubmitPrompt": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ],
     +    "preCompact": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ]
     +  },
     +  "version": 1
@@ -266,10 +266,10 @@ fn hook_is_added_and_removed_with_the_server() {
     -{
     -  "hooks": {
     -    "beforeSubmitPrompt": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ],
     -    "preCompact": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ]
     -  },
     -  "version": …
