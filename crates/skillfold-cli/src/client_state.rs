@@ -6,7 +6,7 @@ use skillfold::core::catalog::Status;
 use skillfold::core::disclose::Listing;
 use skillfold::core::{ContextLifetime, Entry, Policy};
 use skillfold::view::ClientPrompt;
-use skillfold::{Environment, Session, Skills};
+use skillfold::{Environment, Skills};
 use skillfold_hook::{HookClient, hook_policy};
 use skillfold_setup::SetupClient;
 
@@ -66,16 +66,21 @@ pub(crate) fn title(client: &Client) -> &'static str {
 
 /// Returns what a client's model gets from the server before any request.
 pub(crate) fn client_prompt(skills: &Skills, client: &'static Client) -> (ClientPrompt, Listing) {
+    prompt_beside(skills, &skills.own_list(client))
+}
+
+/// Returns what a client's model gets from the server if the client lists these skills itself.
+fn prompt_beside(skills: &Skills, list: &OwnList) -> (ClientPrompt, Listing) {
+    let client = list.client();
     let policy = skills.report().settings.policy();
     let session = skills.session(policy, ContextLifetime::History);
-    let list = skills.own_list(client);
-    let mut listing = session.instructions(Some(&list), skills.listing_budget(Some(client), None));
+    let mut listing = session.instructions(Some(list), skills.listing_budget(Some(client), None));
     if client.takes_list_from_hook && listing.listed == 0 {
         // The hook gives a list or nothing.
         listing.text.clear();
         listing.tokens = 0;
     }
-    (ClientPrompt::new(&list, &session, &listing), listing)
+    (ClientPrompt::new(list, &session, &listing), listing)
 }
 
 /// Returns how a client's hook presents skills; `None` if it has no hook, or hooks are turned off.
@@ -117,16 +122,15 @@ pub(crate) struct ListCosts {
 
 impl ListCosts {
     pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
-        let policy = skills.report().settings.policy();
-        let session = skills.session(policy, ContextLifetime::History);
         let list = skills.own_list(client).turned_on();
-        let catalog = skills.catalog();
+        let (beside, _) = prompt_beside(skills, &list);
+        let (alone, _) = prompt_beside(skills, &list.turned_off());
         Self {
             client,
-            skills: catalog.entries().filter(|it| list.would_list(it)).count(),
-            own: list.tokens(&catalog, &*session.policy().counter),
-            ours: server_tokens(skills, &session, &list.turned_off()),
-            beside: server_tokens(skills, &session, &list),
+            skills: beside.own_skills,
+            own: beside.own_tokens,
+            ours: alone.tokens + alone.tool_tokens,
+            beside: beside.tokens + beside.tool_tokens,
         }
     }
 
@@ -134,13 +138,6 @@ impl ListCosts {
     pub(crate) fn saves(&self) -> bool {
         self.client.list_switch.is_some() && self.own.is_some_and(|own| self.ours < own)
     }
-}
-
-fn server_tokens(skills: &Skills, session: &Session, list: &OwnList) -> u64 {
-    let budget = skills.listing_budget(Some(list.client()), None);
-    let listing = session.instructions(Some(list), budget);
-    let prompt = ClientPrompt::new(list, session, &listing);
-    prompt.tokens + prompt.tool_tokens
 }
 
 /// Where a client's model finds each skill.

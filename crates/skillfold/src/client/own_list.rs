@@ -235,11 +235,6 @@ impl OwnList {
         self.client
     }
 
-    /// Returns whether the whole list is turned off.
-    pub fn is_off(&self) -> bool {
-        self.hidden == Hidden::All
-    }
-
     /// Returns whether the client lists a skill: it is in one of the client's folders, and not turned off.
     pub fn lists(&self, entry: &Entry<'_>) -> bool {
         let is_hidden = match &self.hidden {
