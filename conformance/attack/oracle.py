@@ -23,7 +23,7 @@ def lay_out(ground):
     skill(ground.own, "untrusted-skill", "Untrusted")
     for root, name in [(ground.user, "broken-skill"), (ground.own, "shattered-skill")]:
         skill(root, name, "x")
-        (root / name / "SKILL.md").write_text("no frontmatter\n", encoding="utf-8")
+        (root / name / "SKILL.md").write_text("not text: \0\n", encoding="utf-8")
     settings = ground.home / ".config" / "skillfold"
     settings.mkdir(parents=True)
     (settings / "config.toml").write_text(

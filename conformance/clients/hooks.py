@@ -3,8 +3,8 @@
 
     python3 conformance/clients/hooks.py --skillfold target/release/skillfold --cache FOLDER [--client NAME]...
 
-A client runs as in run.py: an empty environment, a home of its own, the loopback only, a scripted model; `skillfold setup CLIENT
---hook` configures both. Each prompt is a process that resumes the conversation. The requests that the model got are the
+A client runs as in run.py: an empty environment, a home of its own, the loopback only, a scripted model; `skillfold setup CLIENT`
+configures both. Each prompt is a process that resumes the conversation. The requests that the model got are the
 proof, and FOLDER/captures keeps them. In Claude Code and Codex, over twelve prompts:
 
 - instructions that fit a prompt come with it, once; after the compaction, once more; other prompts get nothing;

@@ -2,10 +2,11 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use skillfold::client::{Client, OwnList};
+use skillfold::core::catalog::Status;
 use skillfold::core::disclose::Listing;
-use skillfold::core::{ContextLifetime, Policy};
+use skillfold::core::{ContextLifetime, Entry, Policy};
 use skillfold::view::ClientPrompt;
-use skillfold::{Environment, Session, Skills};
+use skillfold::{Environment, Skills};
 use skillfold_hook::{HookClient, hook_policy};
 use skillfold_setup::SetupClient;
 
@@ -65,11 +66,21 @@ pub(crate) fn title(client: &Client) -> &'static str {
 
 /// Returns what a client's model gets from the server before any request.
 pub(crate) fn client_prompt(skills: &Skills, client: &'static Client) -> (ClientPrompt, Listing) {
+    prompt_beside(skills, &skills.own_list(client))
+}
+
+/// Returns what a client's model gets from the server if the client lists these skills itself.
+fn prompt_beside(skills: &Skills, list: &OwnList) -> (ClientPrompt, Listing) {
+    let client = list.client();
     let policy = skills.report().settings.policy();
     let session = skills.session(policy, ContextLifetime::History);
-    let list = skills.own_list(client);
-    let listing = session.instructions(Some(&list), skills.listing_budget(Some(client), None));
-    (ClientPrompt::new(&list, &session, &listing), listing)
+    let mut listing = session.instructions(Some(list), skills.listing_budget(Some(client), None));
+    if client.takes_list_from_hook && listing.listed == 0 {
+        // The hook gives a list or nothing.
+        listing.text.clear();
+        listing.tokens = 0;
+    }
+    (ClientPrompt::new(list, &session, &listing), listing)
 }
 
 /// Returns how a client's hook presents skills; `None` if it has no hook, or hooks are turned off.
@@ -79,19 +90,21 @@ pub(crate) fn client_policy(skills: &Skills, client: &Client) -> Option<Policy> 
 }
 
 /// Returns what a client's model pays for skills in every request, compared with the client without us.
-pub(crate) fn cost_text(prompt: &ClientPrompt) -> String {
-    let ours = prompt.tokens + prompt.tool_tokens;
-    let all = prompt.own_tokens.unwrap_or(0) + ours;
-    match prompt.saved_tokens {
-        None => format!("about {ours} tokens in every request, beside the client's own list"),
-        Some(saved) if saved >= 0 => {
-            format!("about {all} tokens in every request, {saved} fewer than without Skillfold")
-        }
+pub(crate) fn cost_text(tokens: u64, saved: Option<i64>) -> String {
+    let all = format!("about {tokens} tokens in every request");
+    match saved {
+        None => format!("{all}, beside the client's own list"),
+        Some(saved) if saved >= 0 => format!("{all}, {saved} fewer than without Skillfold"),
         Some(saved) => format!(
-            "about {all} tokens in every request, {} more than without Skillfold",
+            "{all}, {} more than without Skillfold",
             saved.unsigned_abs()
         ),
     }
+}
+
+/// Returns the tokens of all lists and of our tools in every request.
+pub(crate) fn all_tokens(prompt: &ClientPrompt) -> u64 {
+    prompt.own_tokens.unwrap_or(0) + prompt.tokens + prompt.tool_tokens
 }
 
 /// What the lists of a client cost in every request, in tokens.
@@ -109,16 +122,15 @@ pub(crate) struct ListCosts {
 
 impl ListCosts {
     pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
-        let policy = skills.report().settings.policy();
-        let session = skills.session(policy, ContextLifetime::History);
         let list = skills.own_list(client).turned_on();
-        let catalog = skills.catalog();
+        let (beside, _) = prompt_beside(skills, &list);
+        let (alone, _) = prompt_beside(skills, &list.turned_off());
         Self {
             client,
-            skills: catalog.entries().filter(|it| list.would_list(it)).count(),
-            own: list.tokens(&catalog, &*session.policy().counter),
-            ours: server_tokens(skills, &session, &list.turned_off()),
-            beside: server_tokens(skills, &session, &list),
+            skills: beside.own_skills,
+            own: beside.own_tokens,
+            ours: alone.tokens + alone.tool_tokens,
+            beside: beside.tokens + beside.tool_tokens,
         }
     }
 
@@ -128,9 +140,56 @@ impl ListCosts {
     }
 }
 
-fn server_tokens(skills: &Skills, session: &Session, list: &OwnList) -> u64 {
-    let budget = skills.listing_budget(Some(list.client()), None);
-    let listing = session.instructions(Some(list), budget);
-    let prompt = ClientPrompt::new(list, session, &listing);
-    prompt.tokens + prompt.tool_tokens
+/// Where a client's model finds each skill.
+pub(crate) struct Places {
+    list: OwnList,
+    listing: Listing,
+}
+
+impl Places {
+    pub(crate) fn new(skills: &Skills, client: &'static Client) -> Self {
+        Self {
+            list: skills.own_list(client),
+            listing: client_prompt(skills, client).1,
+        }
+    }
+
+    /// Returns where the model finds a skill.
+    pub(crate) fn of(&self, entry: &Entry<'_>) -> &'static str {
+        if self.list.shows(entry) {
+            return "own list";
+        }
+        if !entry.is_visible() {
+            return "nowhere";
+        }
+        let is_left_out = self.listing.left_out.iter().any(|id| **id == *entry.id());
+        match (is_left_out, self.listing.names_left_out) {
+            (false, _) if self.listing.listed > 0 => "our list",
+            (true, true) => "by name",
+            _ => "search",
+        }
+    }
+}
+
+/// Returns the clients that list an untrusted skill on their own, although we withhold it.
+pub(crate) fn clients_that_list_untrusted(
+    skills: &Skills,
+    environment: &Environment,
+) -> Vec<&'static str> {
+    let catalog = skills.catalog();
+    let clients = ClientState::all(environment).into_iter();
+    let lists_untrusted = |state: &ClientState| {
+        let Some(client) = Client::find(state.client.name()) else {
+            return false;
+        };
+        let list = skills.own_list(client);
+        let mut untrusted = catalog
+            .entries()
+            .filter(|it| it.status() == Status::Untrusted);
+        untrusted.any(|entry| list.shows(&entry))
+    };
+    clients
+        .filter(lists_untrusted)
+        .map(|state| state.client.title())
+        .collect()
 }

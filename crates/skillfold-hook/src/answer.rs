@@ -9,7 +9,7 @@ use crate::event::{EventKind, HookEvent};
 const CODEX_INTRODUCTION: &str = "Context for the request above; carry that request out.\n\n";
 
 /// Formats text to add to the context. Clients refuse or ignore other fields.
-pub(crate) fn format_answer(event: &HookEvent, text: &str) -> String {
+pub fn format_answer(event: &HookEvent, text: &str) -> String {
     let is_start = matches!(event.kind, EventKind::Compacted);
     let value: Value = match event.client {
         HookClient::Amp | HookClient::Kiro | HookClient::OpenCode => return text.to_owned(),

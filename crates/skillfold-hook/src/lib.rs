@@ -45,6 +45,7 @@ mod log;
 mod hook;
 mod index;
 
+pub use answer::format_answer;
 pub use client::HookClient;
 pub use event::{EventKind, HookEvent, MAX_EVENT_BYTES, Start};
 pub use hook::{AnswerClaim, Hook, HookAnswer, HookPreview, hook_policy, preview};

@@ -23,6 +23,8 @@ __all__ = [
     "Check",
     "CheckSummary",
     "CheckedFile",
+    "ClientCost",
+    "ClientPlaces",
     "ClientPrompt",
     "Composed",
     "ConfusedPair",
@@ -328,6 +330,32 @@ class CheckedFile(View):
     """The findings that were fixed; positions refer to the file before the fix."""
 
 
+class ClientCost(View):
+    """What the model of a client pays for skills."""
+
+    __slots__ = ()
+    client: str
+    """The name of the client."""
+    missing_program: str | None
+    """The program that it should start as our server, if that does not exist."""
+    own_skills: int
+    """How many skills it lists itself."""
+    saved_tokens: int | None
+    """Tokens that Skillfold saves in every request; negative if it adds some, absent if that is not known."""
+    tokens: int
+    """Tokens of its own list, our list and our tools in every request."""
+
+
+class ClientPlaces(View):
+    """Where the model of a client finds skills."""
+
+    __slots__ = ()
+    client: str
+    """The name of the client."""
+    places: dict[str, str]
+    """For each skill: `own list` of the client, `our list`, there `by name` only, `search`, or `nowhere`."""
+
+
 class ClientPrompt(View):
     """What a client's model gets from a server before any request."""
 
@@ -481,6 +509,8 @@ class Doctor(View):
     """The roots and skills that were found, with their status and problems."""
 
     __slots__ = ()
+    clients: list[ClientCost]
+    """What the models of the clients that are set up pay for skills."""
     hooks: list[HookState]
     """The hooks of the clients that the user has."""
     refused: list[RefusedRecord]
@@ -1459,6 +1489,8 @@ class SkillList(View):
     """A page of skills."""
 
     __slots__ = ()
+    client: ClientPlaces | None
+    """Where the model of a client finds these skills; absent if no client is named or set up."""
     next: str | None
     """The cursor of the next page, which is the last id of this page; absent on the last page."""
     refused: list[RefusedRecord]
@@ -2063,6 +2095,17 @@ CheckedFile._fields = {
     "file": (None, None),
     "fixed": ([], Diagnostic),
 }
+ClientCost._fields = {
+    "client": (None, None),
+    "missing_program": (None, None),
+    "own_skills": (None, None),
+    "saved_tokens": (None, None),
+    "tokens": (None, None),
+}
+ClientPlaces._fields = {
+    "client": (None, None),
+    "places": (None, None),
+}
 ClientPrompt._fields = {
     "client": (None, None),
     "counted_by": (None, None),
@@ -2128,6 +2171,7 @@ Diagnostic._fields = {
     "span": (None, Span),
 }
 Doctor._fields = {
+    "clients": (None, ClientCost),
     "hooks": (None, HookState),
     "refused": (None, RefusedRecord),
     "roots": (None, RootState),
@@ -2544,6 +2588,7 @@ SkillEvaluation._fields = {
     "wrong": ([], WrongQuery),
 }
 SkillList._fields = {
+    "client": (None, ClientPlaces),
     "next": (None, None),
     "refused": ([], RefusedRecord),
     "skills": (None, SkillRecord),

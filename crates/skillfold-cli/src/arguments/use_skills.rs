@@ -45,6 +45,9 @@ pub(crate) struct List {
     /// Start after this id
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<String>,
+    /// Say where this client's model finds them; by default the first one set up
+    #[arg(long, value_name = "CLIENT", value_parser = client_name())]
+    pub(crate) client: Option<&'static Client>,
 }
 
 fn parse_scope(text: &str) -> Result<Scope, String> {

@@ -9,7 +9,9 @@ use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::discovery::CLIENT_FOLDERS;
-use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
+use skillfold::view::{
+    ClientCost, Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState,
+};
 use skillfold::{
     Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
     settings::SettingFinding,
@@ -17,6 +19,7 @@ use skillfold::{
 use skillfold_setup::SetupClient;
 
 use crate::arguments::{Doctor as Options, Global};
+use crate::client_state::{ClientState, all_tokens, client_prompt, cost_text};
 use crate::commands::show;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
@@ -38,7 +41,8 @@ const MAX_UNASKED: usize = 10;
 pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> CommandResult {
     let skills = host::host(global)?.discover_lenient().skills;
     let environment = host::environment(global)?;
-    let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
+    let mut doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
+    doctor.clients = client_costs(&skills, &environment);
     let report = skills.report();
     let has_error = |root: &RootState| {
         root.outcome == "missing"
@@ -50,7 +54,8 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     let mut problems = report.settings.findings.iter();
     let is_broken = doctor.summary.refused > 0
         || doctor.roots.iter().any(has_error)
-        || problems.any(SettingFinding::is_fatal);
+        || problems.any(SettingFinding::is_fatal)
+        || doctor.clients.iter().any(|it| it.missing_program.is_some());
     if output.is_json() {
         output.json(Document::Doctor(doctor))?;
     } else {
@@ -59,6 +64,7 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
         print_skills(&skills, options.all, output)?;
         print_roots(&doctor.roots, options.all, output)?;
         print_hooks(&doctor.hooks, output)?;
+        print_client_costs(&doctor.clients, output)?;
         output.say(summary_text(&doctor.summary));
         host::say_held(&skills.catalog(), output);
         host::say_proposals(&skills, output);
@@ -79,6 +85,48 @@ fn hooks(environment: &Environment) -> Vec<HookState> {
             HookState::new(name, is_installed, heard.get(name).copied())
         })
         .collect()
+}
+
+/// Returns what the models of the clients with our server pay for skills.
+fn client_costs(skills: &Skills, environment: &Environment) -> Vec<ClientCost> {
+    let clients = ClientState::all(environment).into_iter();
+    let clients = clients.filter(|state| state.has_server);
+    clients
+        .filter_map(|state| Some((state.known()?, state.client)))
+        .map(|(known, client)| {
+            let (prompt, _) = client_prompt(skills, known);
+            let missing = client.missing_program(environment);
+            ClientCost {
+                client: known.id.to_owned(),
+                missing_program: missing.map(|it| it.to_string_lossy().into_owned()),
+                own_skills: prompt.own_skills,
+                tokens: all_tokens(&prompt),
+                saved_tokens: prompt.saved_tokens,
+            }
+        })
+        .collect()
+}
+
+fn print_client_costs(clients: &[ClientCost], output: &mut Output) -> Result<(), Failure> {
+    if clients.is_empty() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Clients"))?;
+    for it in clients {
+        let client = &it.client;
+        let state = match &it.missing_program {
+            Some(program) => {
+                let fix = format!("`skillfold setup {client} --force` repairs it");
+                paint(
+                    BAD,
+                    format!("its server is missing: {}; {fix}", visible(program)),
+                )
+            }
+            None => cost_text(it.tokens, it.saved_tokens),
+        };
+        output.line(format!("  {client:12}  {state}"))?;
+    }
+    output.line("")
 }
 
 fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::{Environment, Skills, conversation::Conversations};
 use skillfold_hook::{
-    AnswerClaim, EventKind, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES,
+    AnswerClaim, EventKind, Hook, HookAnswer, HookClient, HookEvent, MAX_EVENT_BYTES, format_answer,
 };
 use skillfold_setup::SetupClient;
 
@@ -118,7 +118,7 @@ fn answer_event(
     };
     #[expect(clippy::disallowed_methods, reason = "the command reads the clock")]
     let now = SystemTime::now();
-    let answer = hook.answer(&event, now, skills)?;
+    let mut answer = hook.answer(&event, now, skills)?;
     let list_problem = match event.kind {
         EventKind::Started(_) | EventKind::Cleared => {
             match follow_skills(&global, &environment, event.client) {
@@ -131,6 +131,10 @@ fn answer_event(
         }
         _ => None,
     };
+    if matches!(event.kind, EventKind::Started(_) | EventKind::Cleared) && answer.text.is_none() {
+        let notice = missing_server(&environment, event.client);
+        answer.text = notice.map(|notice| format_answer(&event, &notice));
+    }
     let is_incomplete = |skills: &Skills| !skills.is_search_prepared();
     if found.as_ref().is_some_and(is_incomplete) {
         // Without the index, the next prompt searches the metadata again. It is no reason to lose the answer.
@@ -153,6 +157,18 @@ fn follow_skills(
     };
     let skills = host::host(global)?.for_one_request().discover()?.skills;
     setup::follow(environment, client, &skills)
+}
+
+/// Returns what to tell the model if the client's own list is turned off, and our server is not there to list the skills.
+fn missing_server(environment: &Environment, client: HookClient) -> Option<String> {
+    let client: SetupClient = client.name().parse().ok()?;
+    let is_there = client.has_server(environment) && client.missing_program(environment).is_none();
+    (client.has_list_off(environment) && !is_there).then(|| {
+        format!(
+            "The Skillfold server is not running in {}, so no skills are listed. Tell the user to run `skillfold setup {client} --force`.",
+            client.title()
+        )
+    })
 }
 
 /// Builds the index in a process of its own, which goes on when this one has answered.

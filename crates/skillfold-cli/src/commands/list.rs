@@ -3,13 +3,14 @@
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use skillfold::core::Catalog;
 use skillfold::core::catalog::{Filter, Status};
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::source::Cursor;
-use skillfold::view::{Document, SkillList};
+use skillfold::core::{Catalog, Entry};
+use skillfold::view::{ClientPlaces, Document, SkillList};
 
 use crate::arguments::{Global, List};
+use crate::client_state::{Places, chosen, title};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{Output, pluralize};
@@ -22,8 +23,19 @@ pub(crate) fn run(global: &Global, options: &List, output: &mut Output) -> Comma
     let cursor = options.after.as_deref().map(Cursor::after);
     let limit = options.limit.map_or(usize::MAX, NonZeroUsize::get);
     let page = catalog.page(&filter, cursor.as_ref(), limit);
+    let client = chosen(options.client, &host::environment(global)?);
+    let places = client.map(|client| Places::new(&skills, client));
     if output.is_json() {
-        let listing = SkillList::new(&page);
+        let mut listing = SkillList::new(&page);
+        listing.client = client.zip(places.as_ref()).map(|(client, places)| {
+            let entries = page.entries.iter();
+            ClientPlaces {
+                client: client.id.to_owned(),
+                places: entries
+                    .map(|entry| (entry.id().to_owned(), places.of(entry).to_owned()))
+                    .collect(),
+            }
+        });
         let listing = if is_unfiltered(options) {
             listing.with_refused(&catalog)
         } else {
@@ -31,7 +43,8 @@ pub(crate) fn run(global: &Global, options: &List, output: &mut Output) -> Comma
         };
         return output.json(Document::Skills(listing));
     }
-    output.table(&skill_table(&page.entries))?;
+    let place = |entry: &Entry<'_>| places.as_ref().map(|places| places.of(entry));
+    output.table(&skill_table(&page.entries, place))?;
     if let Some(next) = &page.next {
         output.say(format!(
             "There are more: `--after {}`",
@@ -47,6 +60,12 @@ pub(crate) fn run(global: &Global, options: &List, output: &mut Output) -> Comma
         let all = pluralize(catalog.len(), "skill", "skills");
         output.say(format!("{} of {all}", page.entries.len()));
     }
+    if let Some(client) = client {
+        let name = title(client);
+        output.say(format!(
+            "`own list` is {name}'s; `--client` shows another's"
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,6 +78,7 @@ fn is_unfiltered(options: &List) -> bool {
         tag,
         limit,
         after,
+        client: _,
     } = options;
     let texts = [query, name, words, after];
     texts.iter().all(|text| text.is_none()) && scope.is_empty() && tag.is_empty() && limit.is_none()

@@ -10,7 +10,7 @@ use skillfold::{Skills, client::Client, conversation::SessionFile};
 use skillfold_hook::HookClient;
 
 use crate::arguments::{self, Global};
-use crate::client_state::{client_prompt, cost_text, title};
+use crate::client_state::{all_tokens, client_prompt, cost_text, title};
 use crate::commands::why::{likelihood, say_unread};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
@@ -153,7 +153,13 @@ fn run_for_client(client: &'static Client, skills: &Skills, output: &mut Output)
         ));
     }
     let counted_by = format!(" ({})", prompt.counted_by);
-    output.say(paint(DIM, format!("{}{counted_by}", cost_text(&prompt))));
+    output.say(paint(
+        DIM,
+        format!(
+            "{}{counted_by}",
+            cost_text(all_tokens(&prompt), prompt.saved_tokens)
+        ),
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

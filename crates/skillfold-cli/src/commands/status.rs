@@ -7,7 +7,9 @@ use skillfold::view::{Doctor, DoctorSummary, Document};
 use skillfold::{Environment, Skills, settings::SettingFinding};
 
 use crate::arguments::Global;
-use crate::client_state::{ClientState, ListCosts, client_prompt, cost_text};
+use crate::client_state::{
+    ClientState, ListCosts, all_tokens, client_prompt, clients_that_list_untrusted, cost_text,
+};
 use crate::failure::CommandResult;
 use crate::host;
 use crate::terminal::output::{BAD, BOLD, DIM, Output, PLAIN, display_path, paint, pluralize};
@@ -96,8 +98,16 @@ fn project_text(environment: &Environment, skills: &Skills, doctor: &Doctor) -> 
         (0, _) => "no skills of its own".to_owned(),
         (number, true) => format!("trusted, {}", pluralize(number, "skill", "skills")),
         (number, false) => {
-            let skills = pluralize(number, "skill is", "skills are");
-            format!("not trusted: its {skills} not given to models")
+            let withheld = pluralize(number, "skill is", "skills are");
+            let clients = clients_that_list_untrusted(skills, environment);
+            if clients.is_empty() {
+                format!("not trusted: its {withheld} not given to models")
+            } else {
+                let clients = clients.join(", ");
+                format!(
+                    "not trusted: its {withheld} withheld by Skillfold, but listed by {clients}"
+                )
+            }
         }
     };
     format!("{folder}: {state}")
@@ -124,7 +134,11 @@ fn clients_text(clients: &[ClientState]) -> String {
 fn cost_of(skills: &Skills, state: &ClientState) -> Option<String> {
     let client = state.known().filter(|_| state.has_server)?;
     let (prompt, _) = client_prompt(skills, client);
-    let text = format!("{}: {}", state.client.title(), cost_text(&prompt));
+    let text = format!(
+        "{}: {}",
+        state.client.title(),
+        cost_text(all_tokens(&prompt), prompt.saved_tokens)
+    );
     if prompt.own_skills > 0 && ListCosts::new(skills, client).saves() {
         let name = state.client;
         return Some(format!(

@@ -50,7 +50,7 @@ pub(crate) fn skill_id<'a>(
         (id.to_lowercase(), description.to_lowercase())
     };
     let texts = entries.iter().map(text).collect();
-    let mut choice = Choice::new(texts, skill_table(&entries));
+    let mut choice = Choice::new(texts, skill_table(&entries, |_| None));
     let is_plain = AutoStream::choice(&io::stderr()) == ColorChoice::Never;
     output.finish()?;
     let mut screen = Screen::open()?;

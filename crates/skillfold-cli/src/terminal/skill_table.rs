@@ -6,8 +6,12 @@ use skillfold::core::catalog::Status;
 use crate::terminal::output::{BOLD, DIM, PLAIN, WARN};
 use crate::terminal::table::Table;
 
-/// Returns a row for each skill: its id, where it is from, and what it does.
-pub(crate) fn skill_table(entries: &[Entry<'_>]) -> Table {
+/// Returns a row for each skill: its id, where it is from, where a client's model finds it if `place` says so, and what it
+/// does.
+pub(crate) fn skill_table(
+    entries: &[Entry<'_>],
+    place: impl Fn(&Entry<'_>) -> Option<&'static str>,
+) -> Table {
     let mut table = Table::default();
     for entry in entries {
         let style = if entry.status() == Status::Active {
@@ -15,11 +19,12 @@ pub(crate) fn skill_table(entries: &[Entry<'_>]) -> Table {
         } else {
             WARN
         };
-        table.row([
-            (BOLD, entry.id()),
-            (style, &location(entry)),
-            (PLAIN, &entry.manifest().brief()),
-        ]);
+        let (location, brief) = (location(entry), entry.manifest().brief());
+        let (id, from, what) = ((BOLD, entry.id()), (style, &*location), (PLAIN, &*brief));
+        match place(entry) {
+            Some(place) => table.row([id, from, (DIM, place), what]),
+            None => table.row([id, from, what]),
+        }
     }
     table
 }

@@ -7,6 +7,7 @@
     reason = "tests start the command, may be slow with text, and fail by panicking"
 )]
 
+mod client_views;
 mod command;
 
 mod attack;

@@ -19,10 +19,23 @@ pub(crate) fn world() -> World {
     )
 }
 
-/// Runs the command, with `PROGRAM` for the path of the command itself.
+/// Runs the command, with `PROGRAM` for the path of the command itself. The rest of a hook's line, which is cut by its
+/// length, is left out: paths are not equally long everywhere.
 pub(crate) fn run(world: &World, arguments: &[&str]) -> String {
     let shown = world.run(arguments);
-    shown.replace(env!("CARGO_BIN_EXE_skillfold"), "PROGRAM")
+    let shown = shown.replace(env!("CARGO_BIN_EXE_skillfold"), "PROGRAM");
+    let mut parts = shown.split(" || [ -x ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // In JSON the end of a line is escaped.
+        let end = ["\n", "\\n"]
+            .into_iter()
+            .filter_map(|end| part.find(end))
+            .min();
+        text += " || …";
+        text += &part[end.unwrap_or(part.len())..];
+    }
+    text
 }
 
 #[test]
@@ -50,10 +63,10 @@ fn setup_shows_the_change_and_writes_nothing_without_consent() {
     +{
     +  "hooks": {
     +    "beforeSubmitPrompt": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ],
     +    "preCompact": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ]
     +  },
     +  "version": 1
@@ -110,10 +123,10 @@ fn setup_is_idempotent_and_can_be_undone() {
     +{
     +  "hooks": {
     +    "beforeSubmitPrompt": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ],
     +    "preCompact": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ]
     +  },
     +  "version": 1
@@ -135,10 +148,10 @@ fn setup_is_idempotent_and_can_be_undone() {
     -{
     -  "hooks": {
     -    "beforeSubmitPrompt": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ],
     -    "preCompact": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ]
     -  },
     -  "version": …
@@ -208,13 +221,13 @@ fn foreign_entry_is_shown_and_needs_force() {
     +{
     +  "hooks": {
     +    "UserPromptSubmit": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "PreCompact": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ]
     +  }
     +}
@@ -341,7 +354,7 @@ fn json_has_the_diff_and_whether_it_was_written() {
           "file": "ROOT/person/.gemini/settings.json",
           "change": "added",
           "written": false,
-          "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,10 @@\n+{\n+  \"hooks\": {\n+    \"BeforeAgent\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/ (65 more bytes)\n+    ],\n+    \"PreCompress\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/ (65 more bytes)\n+    ]\n+  }\n+}\n"
+          "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,10 @@\n+{\n+  \"hooks\": {\n+    \"BeforeAgent\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || …\n+    ],\n+    \"PreCompress\": [\n+      {\"hooks\":[{\"command\":\"PROGRAM hook --client gemini || …\n+    ]\n+  }\n+}\n"
         }
       ]
     }

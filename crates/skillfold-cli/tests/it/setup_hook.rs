@@ -48,13 +48,13 @@ fn every_installed_client_gets_the_server_and_the_hook() {
        "env": { "KEY": … },
        "hooks": {
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "SubagentStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "SubagentStop": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "PostToolUse": [
     +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (79 more bytes)
@@ -62,7 +62,7 @@ fn every_installed_client_gets_the_server_and_the_hook() {
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }
     +      { "hooks": [{ "type": …, "command": … }] },
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
          ]
        }
      }
@@ -80,13 +80,13 @@ fn every_installed_client_gets_the_server_and_the_hook() {
     +{
     +  "hooks": {
     +    "UserPromptSubmit": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ],
     +    "PreCompact": [
-    +      {"hooks":[{"command":"PROGRAM hook --client codex || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/s (61 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client codex || …
     +    ]
     +  }
     +}
@@ -250,10 +250,10 @@ fn hook_is_added_and_removed_with_the_server() {
     +{
     +  "hooks": {
     +    "beforeSubmitPrompt": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ],
     +    "preCompact": [
-    +      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    +      {"command":"PROGRAM hook --client cursor || …
     +    ]
     +  },
     +  "version": 1
@@ -270,10 +270,10 @@ fn hook_is_added_and_removed_with_the_server() {
     -{
     -  "hooks": {
     -    "beforeSubmitPrompt": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ],
     -    "preCompact": [
-    -      {"command":"PROGRAM hook --client cursor || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.local/state/skil (33 more bytes)
+    -      {"command":"PROGRAM hook --client cursor || …
     -    ]
     -  },
     -  "version": …
@@ -331,6 +331,10 @@ fn doctor_reports_whether_a_hook_has_run() {
     Hooks
       claude-code   installed, not called in 30 days
       codex         installed, not called in 30 days; type `/hooks` in Codex to approve it
+
+    Clients
+      claude-code   about 0 tokens in every request, 0 fewer than without Skillfold
+      codex         about 0 tokens in every request, 0 fewer than without Skillfold
 
     ! No skills found. `skillfold new NAME` creates one
     exit 0

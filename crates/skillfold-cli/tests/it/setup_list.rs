@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::command::World;
 
-const SKILLS: &str = "
+pub(crate) const SKILLS: &str = "
     //- app/.git/HEAD
     //- app/.claude/skills/of-project/SKILL.md
     ---
@@ -34,11 +34,11 @@ const SKILLS: &str = "
 const USER: &str = "person/.claude/settings.json";
 const LOCAL: &str = "app/.claude/settings.local.json";
 
-/// Calls the hook as a client does when a conversation starts.
-fn start_conversation(world: &World) {
+/// Calls the hook as a client does when a conversation starts. Returns what it prints.
+pub(crate) fn start_conversation(world: &World) -> String {
     let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
     command.args(["hook", "--client", "claude-code"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let event = r#"{"hook_event_name":"SessionStart","session_id":"1","source":"startup"}"#;
     child
@@ -47,7 +47,9 @@ fn start_conversation(world: &World) {
         .unwrap()
         .write_all(event.as_bytes())
         .unwrap();
-    assert!(child.wait().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn turned_off(world: &World, file: &str) -> Vec<String> {
@@ -164,59 +166,4 @@ fn hook_names_the_restore_file_if_the_program_is_gone() {
             .unwrap()
             .contains("\"first\": \"user-invocable-only\"")
     );
-}
-
-#[test]
-fn prompt_prints_what_the_hook_adds() {
-    let world = World::new(SKILLS);
-    let triggers = "triggers: [cut paper]";
-    let skill =
-        format!("---\nname: cutter\ndescription: Cuts paper\n{triggers}\n---\nUse scissors.\n");
-    world.write(&format!(
-        "//- person/.agents/skills/cutter/SKILL.md\n{skill}"
-    ));
-    for (request, is_added) in [("Please cut paper", true), ("Hello", false)] {
-        let event = serde_json::json!({
-            "hook_event_name": "UserPromptSubmit", "session_id": request, "prompt": request,
-        });
-        let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
-        command.args(["hook", "--client", "claude-code"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(event.to_string().as_bytes()).unwrap();
-        drop(stdin);
-        let answer = child.wait_with_output().unwrap().stdout;
-        let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
-        let added = answer.pointer("/hookSpecificOutput/additionalContext");
-        let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
-        command.args(["prompt", request, "--client", "claude-code", "--json"]);
-        let shown: serde_json::Value =
-            serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
-        assert_eq!(added.is_some(), is_added);
-        assert_eq!(shown.get("text"), added, "{shown}");
-    }
-}
-
-#[test]
-fn status_and_why_are_for_the_client_that_is_set_up() {
-    let world = World::new(SKILLS);
-    let why = world.run(&["why", "Cut paper"]);
-    assert!(!why.contains("Claude Code"), "{why}");
-    world.run(&["setup", "claude-code", "--list", "both", "--yes"]);
-    let status = world.run(&[]);
-    let cost = status
-        .lines()
-        .find(|line| line.starts_with("Cost"))
-        .unwrap();
-    insta::assert_snapshot!(cost, @"Cost     Claude Code: about 230 tokens in every request, 205 more than without Skillfold");
-    let why = world.run(&["why", "Cut paper"]);
-    for line in [
-        "! for Claude Code's model; `--client` shows another's\n",
-        "! Claude Code lists these itself: named\n",
-    ] {
-        assert!(why.contains(line), "{why}");
-    }
-    let refused = world.run(&["why", "Cut paper", "--client", "zed"]);
-    assert!(refused.ends_with("exit 2\n"), "{refused}");
 }

@@ -33,6 +33,9 @@ pub struct Listing {
     /// Ids of the skills that did not fit the budget.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Box<str>>,
+    /// Whether the text names these.
+    #[serde(skip)]
+    pub names_left_out: bool,
 }
 
 impl Catalog {
@@ -120,6 +123,7 @@ pub(super) fn fit_listing(
         detail: fitted.detail,
         shortened: fitted.shortened().map(Into::into).collect(),
         left_out: fitted.left_out.iter().map(|id| Box::from(*id)).collect(),
+        names_left_out: fitted.names_left_out,
     }
 }
 

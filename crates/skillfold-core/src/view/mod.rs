@@ -21,7 +21,7 @@ pub use finding::DiagnosticView;
 pub use load::{FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]
 pub use record::round_confidence;
-pub use record::{RefusedRecord, SkillList, SkillRecord};
+pub use record::{ClientPlaces, RefusedRecord, SkillList, SkillRecord};
 pub use skill::{Body, SkillView, TriggersView};
 pub use why::{MatchedSkill, Unmatched, Why};
 

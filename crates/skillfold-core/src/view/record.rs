@@ -1,5 +1,7 @@
 //! Skills and refused folders in a listing.
 
+use std::collections::BTreeMap;
+
 use std::path::Path;
 
 use crate::catalog::entry::Entry;
@@ -129,6 +131,20 @@ pub struct SkillList {
     /// The cursor of the next page, which is the last id of this page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// Where the model of a client finds these skills; absent if no client is named or set up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientPlaces>,
+}
+
+/// Where the model of a client finds skills.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[expect(clippy::exhaustive_structs, reason = "the command creates it")]
+pub struct ClientPlaces {
+    /// The name of the client.
+    pub client: String,
+    /// For each skill: `own list` of the client, `our list`, there `by name` only, `search`, or `nowhere`.
+    pub places: BTreeMap<String, String>,
 }
 
 impl SkillList {
@@ -138,6 +154,7 @@ impl SkillList {
             skills: page.entries.iter().map(SkillRecord::listed).collect(),
             refused: Vec::new(),
             next: page.next.as_ref().map(|next| next.as_str().to_owned()),
+            client: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The server's entry.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skillfold::Environment;
@@ -165,6 +165,15 @@ fn our_command(entry: &Value) -> Option<&str> {
 }
 
 impl SetupClient {
+    /// Returns the program that the client's user configuration starts as our server, if it does not exist: the client then
+    /// has no server. A name without a folder is not looked up.
+    pub fn missing_program(self, environment: &Environment) -> Option<PathBuf> {
+        let plan = SetupPlan::open(environment, self, ClientFile::User).ok()?;
+        let (value, keys) = plan.parse_before().ok()?;
+        let program = Path::new(our_command(entry_at(&value, keys, NAME)?)?);
+        (program.is_absolute() && !program.exists()).then(|| program.to_owned())
+    }
+
     /// Returns whether the client's user configuration has a server `skillfold`; `false` if it cannot be read.
     pub fn has_server(self, environment: &Environment) -> bool {
         is_removable(SetupPlan::undo(environment, self, ClientFile::User))

@@ -235,11 +235,6 @@ impl OwnList {
         self.client
     }
 
-    /// Returns whether the whole list is turned off.
-    pub fn is_off(&self) -> bool {
-        self.hidden == Hidden::All
-    }
-
     /// Returns whether the client lists a skill: it is in one of the client's folders, and not turned off.
     pub fn lists(&self, entry: &Entry<'_>) -> bool {
         let is_hidden = match &self.hidden {
@@ -252,15 +247,15 @@ impl OwnList {
         !is_hidden && self.searches(entry.root())
     }
 
-    /// Returns whether the client lists a skill if its settings turn nothing off: it is in one of the client's folders, and
-    /// a model may start it.
+    /// Returns whether the client lists a skill to its model if its settings turn nothing off.
     pub fn would_list(&self, entry: &Entry<'_>) -> bool {
-        self.searches(entry.root()) && !entry.manifest().disable_model_invocation()
+        let is_for_people = entry.manifest().disable_model_invocation();
+        self.searches(entry.root()) && (self.client.lists_for_people || !is_for_people)
     }
 
     /// Returns whether the client lists a skill to its model now.
     pub fn shows(&self, entry: &Entry<'_>) -> bool {
-        self.lists(entry) && !entry.manifest().disable_model_invocation()
+        self.lists(entry) && self.would_list(entry)
     }
 
     /// Returns the skills that the client lists if its settings turn nothing off, as these settings name them.

@@ -28,6 +28,8 @@ pub struct Doctor {
     pub summary: DoctorSummary,
     /// The hooks of the clients that the user has.
     pub hooks: Vec<HookState>,
+    /// What the models of the clients that are set up pay for skills.
+    pub clients: Vec<ClientCost>,
 }
 
 /// The hook of a client.
@@ -53,6 +55,25 @@ impl HookState {
             last_heard: last_heard.map(|seconds| utc_ms(seconds.saturating_mul(1_000))),
         }
     }
+}
+
+/// What the model of a client pays for skills.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[expect(clippy::exhaustive_structs, reason = "the command creates it")]
+pub struct ClientCost {
+    /// The name of the client.
+    pub client: String,
+    /// The program that it should start as our server, if that does not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_program: Option<String>,
+    /// How many skills it lists itself.
+    pub own_skills: usize,
+    /// Tokens of its own list, our list and our tools in every request.
+    pub tokens: u64,
+    /// Tokens that Skillfold saves in every request; negative if it adds some, absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_tokens: Option<i64>,
 }
 
 /// A root and its status.
@@ -180,6 +201,7 @@ impl Doctor {
                 .collect(),
             summary: summary(&catalog),
             hooks: Vec::new(),
+            clients: Vec::new(),
         }
     }
 

@@ -39,7 +39,9 @@ pub use cache::CacheView;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::ClientPrompt;
 pub use composed::Composed;
-pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState};
+pub use doctor::{
+    ClientCost, Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState,
+};
 pub use evaluation::{EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery};
 #[cfg(feature = "store")]
 pub use improvement::ImprovementView;
@@ -55,9 +57,9 @@ pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingsView};
 pub use setup::{Setup, SetupFile, SetupList};
 pub use skillfold_core::view::{
-    Any, Body, Bytes, Decided, DecisionView, DiagnosticView, FileFinding, FileListing, FilePart,
-    InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList, SkillRecord, SkillView,
-    TriggersView, TurnView, Unmatched, VERSION, Why,
+    Any, Body, Bytes, ClientPlaces, Decided, DecisionView, DiagnosticView, FileFinding,
+    FileListing, FilePart, InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList,
+    SkillRecord, SkillView, TriggersView, TurnView, Unmatched, VERSION, Why,
 };
 #[cfg(feature = "reports")]
 pub use stats::{HookPrompts, StatsView};

@@ -41,7 +41,6 @@ pub(crate) fn list_view(costs: &ListCosts, choice: WhoseList) -> SetupList {
 /// Shows what the lists cost, and asks which one the model gets.
 pub(crate) fn choose(
     costs: &ListCosts,
-    known: &Client,
     client: SetupClient,
     options: &Setup,
     output: &mut Output,
@@ -65,7 +64,7 @@ pub(crate) fn choose(
         None if !is_asked => default,
         None => ask_choice(default, title, output),
     };
-    if let Some(switch) = known.list_switch
+    if let Some(switch) = costs.client.list_switch
         && choice == WhoseList::Ours
         && !output.is_json()
     {
