@@ -196,7 +196,7 @@ pub(crate) enum Command {
         "skillfold test pdf --at-least 90",
     ]))]
     Test(Test),
-    /// Add requests that missed a skill to its tests, and show which terms it lacks
+    /// Add missed requests to a skill's tests; show terms it lacks
     #[command(after_help = examples(&[
         "skillfold improve pdf",
         "skillfold improve pdf --request \"Fill in the tax form\" --yes",
