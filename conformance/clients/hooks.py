@@ -158,8 +158,6 @@ def gemini(conversation):
 
 def qwen(conversation):
     for at, step in enumerate(SHORT):
-        # Its folder of skills is not ours: our hook does not know them.
-        step = dataclasses.replace(step, adds=tuple(name for name in step.adds if name != "tax-forms"))
         resume = ["--continue"] if at else []
         yield step, conversation.run([*resume, *conversation.client.arguments], step.prompt)[1]
 
