@@ -16,6 +16,8 @@ proof, and FOLDER/captures keeps them. In Claude Code and Codex, over twelve pro
 Claude Code may keep its last messages when it compacts; instructions among them are there twice then. Here it keeps none that has
 any. Gemini CLI, Qwen Code and Copilot CLI go through a shorter conversation, without a compaction, an agent or our server's tools.
 
+The hook's log must then have what became of each skill, also of one that Claude Code's model loaded with the client's own tool.
+
 The last line is one JSON object: what the prompts of each client got. It fails if one got anything else than STEPS says.
 """
 
@@ -45,6 +47,8 @@ class Step:
     gets: str = ""
     is_compacted: bool = False
     has_agent: bool = False
+    # The skill that the model loads with the client's own tool, if it has one that our hook hears.
+    loads_itself: str = ""
 
 
 STEPS = [
@@ -53,7 +57,7 @@ STEPS = [
     Step("thanks, looks good"),
     # Only the agent has it.
     Step("Write the weekly report", adds=("weekly-report",)),
-    Step("Please do my German tax form", adds=("tax-forms",)),
+    Step("Please do my German tax form", adds=("tax-forms",), loads_itself="tax-forms"),
     Step("and my German tax form of last year"),
     Step("Say bonjour to Bob"),
     Step("fix the failing test", loads="invoice-layout"),
@@ -86,7 +90,7 @@ class Conversation:
     """A client in a home of its own, where our hook and our server are configured."""
 
     def __init__(self, skillfold, cache, client):
-        self.client, self.runs = client, []
+        self.skillfold, self.client, self.runs = skillfold, client, []
         self.home = pathlib.Path(tempfile.mkdtemp())
         (self.home / "project").mkdir()
         for name, (folder, description, trigger, text) in SKILLS.items():
@@ -123,6 +127,14 @@ class Conversation:
         return {step.prompt: [agent], AGENT.prompt: load(AGENT)} if step.has_agent else {step.prompt: load(step)}
 
 
+    def logged(self):
+        """Returns what the hook's log has of each skill."""
+        environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        done = subprocess.run([self.skillfold, "stats", "--json"], env=environment, check=True, capture_output=True)
+        counts = {skill.pop("id"): skill for skill in json.loads(done.stdout)["hook"]}
+        return {name: {what: count for what, count in skill.items() if count} for name, skill in sorted(counts.items())}
+
+
 def claude(conversation):
     # The first request would not wait for our server.
     conversation.job["environment"]["MCP_CONNECTION_NONBLOCKING"] = "false"
@@ -132,7 +144,10 @@ def claude(conversation):
         named = ["--resume" if at else "--session-id", session, *conversation.client.arguments]
         if step.is_compacted:
             conversation.run(named, "/compact")
-        yield step, conversation.run(named, step.prompt, conversation.script(step, {"tool": "Agent", "input": task}))[1]
+        script = conversation.script(step, {"tool": "Agent", "input": task})
+        if step.loads_itself:
+            script = {step.prompt: [{"tool": "Skill", "input": {"skill": step.loads_itself}}]}
+        yield step, conversation.run(named, step.prompt, script)[1]
 
 
 def codex(conversation):
@@ -177,6 +192,15 @@ DRIVERS = {
     "copilot-cli": (copilot, "", ()),
 }
 
+# What the hook's log then has of each skill. Codex calls the hook for the prompt of its agent, and no hook hears what it loads.
+ONCE = {"hits": 1, "given": 1}
+LOGGED_SHORT = {"french-greeting": ONCE, "tax-forms": {"named": 1}, "weekly-report": ONCE}
+LOGGED = {
+    "claude-code": LOGGED_SHORT | {"invoice-layout": {"missed": 1}, "tax-forms": {"hits": 1, "named": 2, "loaded": 1}},
+    "codex": LOGGED_SHORT
+    | {"french-greeting": {"hits": 2, "given": 2}, "invoice-layout": {"missed": 1}, "tax-forms": {"named": 2}},
+}
+
 
 def difference(text, before):
     """Returns of which skills a text has more than the one before, each as often as it has; and which it lost."""
@@ -218,7 +242,11 @@ def judge_client(skillfold, cache, client):
     driver, mark, agent_adds = DRIVERS[client.name]
     conversation = Conversation(skillfold, cache, client)
     try:
-        return judge_steps(driver(conversation), mark, agent_adds)
+        found, wrong = judge_steps(driver(conversation), mark, agent_adds)
+        logged, expected = conversation.logged(), LOGGED.get(client.name, LOGGED_SHORT)
+        if logged != expected:
+            wrong.append(f"the log has {logged}; expected {expected}")
+        return found, wrong
     finally:
         (cache / "captures").mkdir(exist_ok=True)
         (cache / "captures" / f"{client.name}-hooks.json").write_text(judge.kept(conversation.runs))
