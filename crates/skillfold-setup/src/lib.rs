@@ -33,6 +33,8 @@ mod format;
 mod client;
 mod record;
 
+mod tracked;
+
 mod hook;
 
 mod plan;

@@ -77,8 +77,10 @@ fn requests(
     }
     let mut typed = Vec::new();
     let mut question =
-        "Which requests should have selected it? One per line, an empty line ends\n> ";
-    while let Some(request) = ask_line(question, output) {
+        "Which requests should have selected it? One per line; an empty line ends\n> ";
+    while let Some(request) = ask_line(question, output)
+        && !request.is_empty()
+    {
         typed.push(request);
         question = "> ";
     }

@@ -70,7 +70,9 @@ pub(crate) fn run(global: &Global, options: &arguments::Why, output: &mut Output
     let request = if let Some(request) = &options.request {
         request.clone()
     } else {
-        ask_line("For which request? ", output).ok_or(Failure::Interrupted)?
+        ask_line("For which request? ", output)
+            .filter(|request| !request.is_empty())
+            .ok_or(Failure::Interrupted)?
     };
     let request = &*request;
     let mut explanation = session.why(request, &ids)?;

@@ -36,7 +36,7 @@ pub(crate) fn ask_secret(question: &str, output: &mut Output) -> io::Result<Opti
     typed
 }
 
-/// Asks for a line on the terminal. `None` without a terminal, or if nothing is typed.
+/// Asks for a line on the terminal. `None` without a terminal, or at the end of the input.
 pub(crate) fn ask_line(question: &str, output: &mut Output) -> Option<String> {
     if !can_ask() {
         return None;
@@ -47,8 +47,8 @@ pub(crate) fn ask_line(question: &str, output: &mut Output) -> Option<String> {
     if !line.ends_with('\n') {
         output.say("");
     }
-    let typed = line.trim();
-    (read.is_ok() && !typed.is_empty()).then(|| typed.to_owned())
+    let is_typed = read.is_ok_and(|bytes| bytes > 0);
+    is_typed.then(|| line.trim().to_owned())
 }
 
 /// Asks a question on the terminal. Everything but a clear yes is a no.

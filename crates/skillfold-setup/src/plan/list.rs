@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use skillfold::Environment;
 use skillfold::client::{Client, ListSwitch, SwitchForm};
-use skillfold::core::Error;
+use skillfold::core::{Error, Refusal};
 
 use super::{RecordChange, SetupChange, SetupPlan, inserted_text};
 use crate::client::SetupClient;
 use crate::entry::{SyntaxFault, quoted};
 use crate::format::Format;
 use crate::record::{self, Added, Record, SetupPart};
+use crate::tracked::is_tracked;
 use crate::{json, toml};
 
 /// Which of a client's settings turn off skills.
@@ -37,6 +38,24 @@ impl SetupClient {
     pub fn has_list_off(self, environment: &Environment) -> bool {
         !SetupPlan::list_files(environment, self).is_empty()
     }
+
+    /// Returns the file with the user's own settings for the project in which a project's skills can be turned off. One that is
+    /// under version control is the team's, and an error.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold::core::ErrorKind::Refused) if Git has the file in its index.
+    pub fn local_list_file(self, environment: &Environment) -> Result<Option<PathBuf>, Error> {
+        let switch = self.list_switch();
+        let file = switch.and_then(|switch| switch.local_file(environment));
+        match file {
+            Some(file) if is_tracked(&file) => {
+                let rule = "It is under version control, so the project's skills stay in the client's own list";
+                Err(Error::refused(file.to_string_lossy(), Refusal::Write, rule))
+            }
+            file => Ok(file),
+        }
+    }
 }
 
 impl SetupPlan {
@@ -46,7 +65,7 @@ impl SetupPlan {
     /// # Errors
     ///
     /// As for [`add`](Self::add), and [`Invalid`](skillfold::core::ErrorKind::Invalid) if the client has no such setting,
-    /// or none in this file.
+    /// or none in this file; as for [`local_list_file`](SetupClient::local_list_file).
     pub fn turn_off_list(
         environment: &Environment,
         client: SetupClient,
@@ -54,10 +73,10 @@ impl SetupPlan {
         names: &[String],
     ) -> Result<Self, Error> {
         let switch = client.list_switch();
-        let path = switch.and_then(|switch| match file {
-            ListFile::User => switch.user_file(environment),
-            ListFile::Local => switch.local_file(environment),
-        });
+        let path = match file {
+            ListFile::User => switch.and_then(|switch| switch.user_file(environment)),
+            ListFile::Local => client.local_list_file(environment)?,
+        };
         let (Some(switch), Some(path)) = (switch, path) else {
             let why = format!("{} has no setting for this", client.title());
             return Err(Error::invalid("--list", why));

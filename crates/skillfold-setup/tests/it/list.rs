@@ -1,5 +1,7 @@
 //! A client's own list of skills is turned off and on again, and follows the skills.
 
+use std::process::Command;
+
 use skillfold_setup::{ListFile, SetupChange, SetupClient, SetupPlan};
 
 use crate::{World, read, write};
@@ -248,4 +250,78 @@ fn restore_file_says_what_to_undo_by_hand() {
     turn_on(&world, SetupClient::Gemini);
     turn_on(&world, SetupClient::ClaudeCode);
     assert_eq!(read(&world, file), None);
+}
+
+/// Runs Git in a folder of the world, without the settings of whoever runs the test.
+#[expect(clippy::disallowed_methods, reason = "the real Git writes the index")]
+fn git(world: &World, folder: &str, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
+    command.args(arguments).current_dir(world.path(folder));
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("HOME", world.path("person"));
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+}
+
+#[test]
+fn settings_under_version_control_are_never_written() {
+    const LOCAL: &str = "app/.claude/settings.local.json";
+    let adds: [&[&str]; 4] = [
+        &["-c", "index.version=2", "add", "."],
+        // Version 3: an entry has more flags.
+        &["add", "--intent-to-add", "."],
+        &["-c", "index.version=4", "add", "."],
+        &["-c", "index.version=4", "add", ".claude/settings.json"],
+    ];
+    for (number, add) in adds.iter().enumerate() {
+        let world = World::new(
+            "
+            //- app/.claude/settings.json
+            {}
+            //- app/.claude/settings.lo
+            //- app/.claude/settings.local.json
+            {}
+            //- person/x
+            ",
+        );
+        git(&world, "app", &["init", "--quiet"]);
+        git(&world, "app", add);
+        let environment = world.environment("app");
+        let refused = || {
+            let names = ["of-project".to_owned()];
+            let (client, file) = (SetupClient::ClaudeCode, ListFile::Local);
+            SetupPlan::turn_off_list(&environment, client, file, &names).is_err()
+        };
+        assert_eq!(refused(), number < 3, "{add:?}");
+        if number == 3 {
+            git(&world, "app", &["add", "."]);
+            assert!(refused());
+            git(
+                &world,
+                "app",
+                &["rm", "--quiet", "--cached", ".claude/settings.local.json"],
+            );
+            assert!(!refused());
+        }
+        assert_eq!(read(&world, LOCAL).as_deref(), Some("{}\n"));
+    }
+}
+
+#[test]
+fn linked_work_tree_knows_what_is_under_version_control() {
+    let world = World::new(
+        "
+        //- main/.claude/settings.local.json
+        {}
+        //- person/x
+        ",
+    );
+    git(&world, "main", &["init", "--quiet"]);
+    git(&world, "main", &["add", "."]);
+    git(&world, "main", &["commit", "--quiet", "--message", "a"]);
+    git(&world, "main", &["worktree", "add", "--quiet", "../app"]);
+    let file = SetupClient::ClaudeCode.local_list_file(&world.environment("app"));
+    assert!(file.is_err());
 }

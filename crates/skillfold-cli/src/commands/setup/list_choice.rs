@@ -97,8 +97,8 @@ fn ask_choice(default: WhoseList, title: &str, output: &mut Output) -> WhoseList
         match ask_line(&question, output).as_deref() {
             Some("1") => return WhoseList::Ours,
             Some("2") => return WhoseList::Both,
-            Some("3") => return WhoseList::Neither,
-            None => return default,
+            Some("3") | None => return WhoseList::Neither,
+            Some("") => return default,
             Some(_) => output.say("Type 1, 2 or 3"),
         }
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use similar::ChangeTag;
-use skillfold::client::{Client, ListSwitch};
+use skillfold::client::Client;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
 use skillfold::view::{self, Document, SetupFile};
@@ -179,8 +179,12 @@ impl SetupRun<'_> {
         match self.choose_list(client, output)? {
             WhoseList::Ours => {
                 steps.push(SetupStep::TurnOffList(ListFile::User));
-                if !self.local_names(client).is_empty() {
-                    steps.push(SetupStep::TurnOffList(ListFile::Local));
+                if !names(&self.skills, client, ListFile::Local).is_empty() {
+                    match client.local_list_file(self.environment) {
+                        Ok(None) => {}
+                        Ok(Some(_)) => steps.push(SetupStep::TurnOffList(ListFile::Local)),
+                        Err(refused) => output.say(visible(&refused.with_cause())),
+                    }
                 }
             }
             WhoseList::Both => steps.extend(turn_on),
@@ -207,16 +211,6 @@ impl SetupRun<'_> {
         let choice = choose(&costs, client, self.options, output);
         self.view.clients.push(list_view(&costs, choice));
         Ok(choice)
-    }
-
-    /// Returns the project's skills that the client lists, if its settings for this project can name them.
-    fn local_names(&self, client: SetupClient) -> Vec<String> {
-        let has_file = |switch: ListSwitch| switch.local_file(self.environment).is_some();
-        if client.list_switch().is_some_and(has_file) {
-            names(&self.skills, client, ListFile::Local)
-        } else {
-            Vec::new()
-        }
     }
 
     fn plan(&self, client: SetupClient, step: &SetupStep) -> Result<SetupPlan, Failure> {
@@ -275,13 +269,17 @@ pub(crate) fn follow(
     client: SetupClient,
     skills: &Skills,
 ) -> Result<(), Failure> {
-    let Some(switch) = client.list_switch().filter(ListSwitch::is_by_skill) else {
+    if !client
+        .list_switch()
+        .is_some_and(|switch| switch.is_by_skill())
+    {
         return Ok(());
-    };
+    }
     for file in [ListFile::User, ListFile::Local] {
         let names = names(skills, client, file);
         let has_file = match file {
-            ListFile::Local => switch.local_file(environment).is_some(),
+            // `setup` said so if it is under version control.
+            ListFile::Local => matches!(client.local_list_file(environment), Ok(Some(_))),
             _ => true,
         };
         if has_file {
