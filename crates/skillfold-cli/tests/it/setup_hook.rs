@@ -57,7 +57,7 @@ fn every_installed_client_gets_the_server_and_the_hook() {
     +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
     +    "PostToolUse": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || [ -x PROGRAM ] || echo 'Skillfold is gone. How to undo its changes: ROOT/person/.l (79 more bytes)
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code || …
     +    ],
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }

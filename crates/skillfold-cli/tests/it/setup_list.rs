@@ -167,3 +167,25 @@ fn hook_names_the_restore_file_if_the_program_is_gone() {
             .contains("\"first\": \"user-invocable-only\"")
     );
 }
+
+#[test]
+fn settings_under_version_control_stay_and_setup_says_so() {
+    let world = World::new(SKILLS);
+    world.write("//- app/.claude/settings.local.json\n{}\n");
+    std::fs::remove_dir_all(world.path("app/.git")).unwrap();
+    for arguments in [&["init", "--quiet"][..], &["add", "--all"]] {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(world.path("app"));
+        assert!(git.args(arguments).status().unwrap().success());
+    }
+    let shown = world.run(&["setup", "claude-code", "--list", "ours", "--yes"]);
+    let said: Vec<&str> = shown.lines().filter(|line| line.starts_with('!')).collect();
+    assert!(
+        said.iter()
+            .any(|line| line.contains("under version control")),
+        "{shown}"
+    );
+    start_conversation(&world);
+    assert_eq!(world.read(LOCAL), "{}\n");
+    assert_eq!(turned_off(&world, USER), ["first", "paper:burn"]);
+}
