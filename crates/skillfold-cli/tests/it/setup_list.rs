@@ -173,7 +173,7 @@ fn settings_under_version_control_stay_and_setup_says_so() {
     let world = World::new(SKILLS);
     world.write("//- app/.claude/settings.local.json\n{}\n");
     std::fs::remove_dir_all(world.path("app/.git")).unwrap();
-    for arguments in [&["init", "--quiet"][..], &["add", "--all"]] {
+    for arguments in [&["init", "--quiet"][..], &["add", "--force", "."]] {
         let mut git = std::process::Command::new("git");
         git.current_dir(world.path("app"));
         assert!(git.args(arguments).status().unwrap().success());

@@ -183,7 +183,11 @@ impl SetupRun<'_> {
                     match client.local_list_file(self.environment) {
                         Ok(None) => {}
                         Ok(Some(_)) => steps.push(SetupStep::TurnOffList(ListFile::Local)),
-                        Err(refused) => output.say(visible(&refused.with_cause())),
+                        Err(refused) => output.say(format!(
+                            "{}: {}",
+                            visible(&refused.to_string()),
+                            refused.hint()
+                        )),
                     }
                 }
             }
