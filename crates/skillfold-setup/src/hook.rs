@@ -124,6 +124,11 @@ impl SetupClient {
                     "Skillfold is gone. How to undo its changes: {}",
                     file.display()
                 );
+                // It shows its model no plain text.
+                let said = match self {
+                    Self::CopilotCli => json!({ "additionalContext": said }).to_string(),
+                    _ => said,
+                };
                 format!("{line} || [ -x {program} ] || echo {}", shell_word(&said))
             }
             _ if self == Self::Gemini => format!("{line}; exit 0"),

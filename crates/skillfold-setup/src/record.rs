@@ -42,12 +42,14 @@ impl SetupPart {
 pub(crate) struct Record {
     pub(crate) client: SetupClient,
     pub(crate) part: SetupPart,
-    /// The added text; empty if it was not added in one place.
-    pub(crate) inserted: String,
+    /// The added texts, each in one place; none if a text was replaced.
+    pub(crate) inserted: Vec<String>,
     /// Whether the file was created for it.
     pub(crate) added: Added,
     /// The skills that were turned off.
     pub(crate) names: Vec<String>,
+    /// The skills that were turned off before. An editor that had the file open may bring their names back.
+    pub(crate) earlier: Vec<String>,
     /// The setting that was replaced, as JSON.
     pub(crate) replaced: Option<String>,
 }
@@ -80,22 +82,27 @@ fn read_all(environment: &Environment) -> Option<Vec<(PathBuf, Record)>> {
 fn parse(table: &Table) -> Option<(PathBuf, Record)> {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let parts = [SetupPart::Server, SetupPart::Hook, SetupPart::List];
-    let names = table.get("names").and_then(Item::as_array);
+    let texts = |key: &str| -> Vec<String> {
+        let items = table.get(key).and_then(Item::as_array).into_iter();
+        let texts = items.flatten().filter_map(|item| item.as_str());
+        texts.map(str::to_owned).collect()
+    };
     let record = Record {
         client: text("client")?.parse().ok()?,
         part: parts
             .into_iter()
             .find(|part| text("part") == Some(part.name()))?,
-        inserted: text("inserted")?.to_owned(),
+        inserted: match text("inserted") {
+            Some("") => Vec::new(),
+            Some(inserted) => vec![inserted.to_owned()],
+            None => texts("inserted"),
+        },
         added: match text("made")? {
             "file" => Added::File,
             _ => Added::Entry,
         },
-        names: names
-            .into_iter()
-            .flatten()
-            .filter_map(|name| name.as_str().map(str::to_owned))
-            .collect(),
+        names: texts("names"),
+        earlier: texts("earlier"),
         replaced: text("replaced").map(str::to_owned),
     };
     Some((text("file")?.into(), record))
@@ -175,9 +182,15 @@ fn table(file: &str, record: &Record) -> Table {
         Added::File => "file",
         Added::Entry => "entry",
     });
-    table["inserted"] = toml_edit::value(&*record.inserted);
-    if !record.names.is_empty() {
-        table["names"] = toml_edit::value(toml_edit::Array::from_iter(&record.names));
+    table["inserted"] = match &*record.inserted {
+        [] => toml_edit::value(""),
+        [inserted] => toml_edit::value(inserted),
+        inserted => toml_edit::value(toml_edit::Array::from_iter(inserted)),
+    };
+    for (key, names) in [("names", &record.names), ("earlier", &record.earlier)] {
+        if !names.is_empty() {
+            table[key] = toml_edit::value(toml_edit::Array::from_iter(names));
+        }
     }
     if let Some(replaced) = &record.replaced {
         table["replaced"] = toml_edit::value(replaced);
@@ -204,23 +217,43 @@ pub(crate) fn write_restore_file(environment: &Environment) -> Result<(), Error>
     let mut text =
         "What `skillfold setup` added. If Skillfold is gone, undo it by hand.\n".to_owned();
     for (file, record) in records {
-        let (file, inserted) = (file.display(), record.inserted.trim_matches(['\n', '\r']));
-        let what = match (record.added, &record.replaced, record.client.list_switch()) {
+        let file = file.display();
+        let what = match (
+            &*record.inserted,
+            &record.replaced,
+            record.client.list_switch(),
+        ) {
             (_, Some(old), Some(switch)) => {
                 format!("In {file}, set `{}` to {old}.\n", switch.keys.join("."))
             }
-            (Added::File, ..) => {
-                format!("Delete {file} if it has nothing but this:\n\n{inserted}\n")
+            ([], ..) => format!("In {file}, take out: {}\n", record.names.join(", ")),
+            (inserted, ..) => {
+                let inserted = inserted.iter().map(|text| shown(text, record.added));
+                let text = inserted.collect::<Vec<_>>().join("\n\nand:\n\n");
+                let rest = match record.added {
+                    Added::File => ", and delete it if nothing else is in it",
+                    Added::Entry => "",
+                };
+                format!("In {file}, take out the following{rest}:\n\n{text}\n")
             }
-            _ if inserted.is_empty() => {
-                format!("In {file}, take out: {}\n", record.names.join(", "))
-            }
-            _ => format!("In {file}, take out:\n\n{inserted}\n"),
         };
         let (client, part) = (record.client.title(), record.part.name());
         text += &["\n== ", client, ": ", part, "\n", &what].concat();
     }
     target.write(existing.as_ref(), text.as_bytes(), Access::Ordinary)
+}
+
+/// Returns an inserted text as it is shown to the user: of a whole JSON file what is between the braces, as there may be more
+/// in it now.
+fn shown(inserted: &str, added: Added) -> &str {
+    let text = inserted.trim_matches(['\n', '\r']);
+    let inside = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
+    match (added, inside) {
+        (Added::File, Some(inside)) => inside.trim_matches(['\n', '\r']),
+        _ => text,
+    }
 }
 
 const FILE: &str = "setup.toml";

@@ -6,7 +6,10 @@ use serde_json::Value;
 use skillfold::Environment;
 use skillfold::core::Error;
 
-use super::{RecordChange, SetupChange, SetupPlan, collect_values, inserted_text, is_removable};
+use super::{
+    RecordChange, SetupChange, SetupPlan, collect_values, inserted_text, is_removable,
+    without_inserted,
+};
 use crate::client::{ClientFile, SetupClient};
 use crate::hook::{HOOKS_KEY, has_other_hook, hook_command, is_our_hook};
 use crate::json;
@@ -27,51 +30,60 @@ impl SetupPlan {
     ) -> Result<Self, Error> {
         let mut plan = Self::open_hook(environment, client, file)?;
         let restore = restore_file(environment, file);
-        let before = plan.before.clone().unwrap_or_default();
-        let is_blank = ["", "{}"].contains(&before.trim());
+        let text = plan.before.clone().unwrap_or_default();
+        let value = plan.with_location(json::value(&text))?;
+        let entries = client.hook_entries(command, restore.as_deref());
+        for (event, _) in &entries {
+            plan.check_groups(&value, event)?;
+        }
+        let has_entry = |(event, entry): &(&str, Value)| hook_items(&value, event).contains(entry);
+        if entries.iter().all(has_entry) {
+            return Ok(plan);
+        }
+        let old = record::find(environment, &plan.file, SetupPart::Hook);
+        // Our own entries with another version or path are replaced.
+        let base = if has_our_hook(&value) {
+            plan.without_our_hooks(&text)?
+        } else {
+            text
+        };
+        let is_blank = ["", "{}"].contains(&base.trim());
         let mut text = if is_blank && !client.hook_file_start().is_empty() {
             client.hook_file_start().to_owned()
         } else {
-            before
+            base.clone()
         };
         let mut wanted = plan.with_location(json::value(&text))?;
+        let mut inserted = Vec::new();
         // New ones go before the others.
-        for (event, entry) in client
-            .hook_entries(command, restore.as_deref())
-            .into_iter()
-            .rev()
-        {
-            plan.check_groups(&wanted, event)?;
+        for (event, entry) in entries.into_iter().rev() {
             let path = [HOOKS_KEY, event];
-            if hook_items(&wanted, event).contains(&entry) {
-                continue;
-            }
-            for index in our_indices(&wanted, event) {
-                text = plan.with_location(json::remove_item(&text, &path, index))?;
-            }
-            text = plan.with_location(json::append_item(&text, &path, &entry))?;
-            // Our own entry with another version or path may be replaced.
-            plan.change = SetupChange::Added;
+            let after = plan.with_location(json::append_item(&text, &path, &entry))?;
+            inserted.push(inserted_text(&text, &after));
+            text = after;
             wanted = with_hook(&wanted, event, entry);
         }
         if plan.with_location(json::value(&text))? != wanted {
             return Err(plan.unsafe_edit());
         }
-        if plan.change == SetupChange::Nothing {
-            return Ok(plan);
-        }
-        let before = plan.before.as_deref().unwrap_or_default();
-        plan.record = match inserted_text(before, &text) {
+        let inserted = match inserted_text(&base, &text) {
+            Some(whole) => Some(vec![whole]),
+            // In several places, if there are other hooks for some of the events.
+            None => inserted.into_iter().collect(),
+        };
+        plan.record = match inserted {
             Some(inserted) => RecordChange::Save(Record {
                 client,
                 part: SetupPart::Hook,
                 inserted,
-                added: plan.added(),
+                added: old.map_or_else(|| plan.added(), |old| old.added),
                 names: Vec::new(),
+                earlier: Vec::new(),
                 replaced: None,
             }),
             None => RecordChange::Delete,
         };
+        plan.change = SetupChange::Added;
         plan.after = Some(text);
         Ok(plan)
     }
@@ -84,58 +96,65 @@ impl SetupPlan {
     ) -> Result<Self, Error> {
         let mut plan = Self::open_hook(environment, client, file)?;
         let restore = restore_file(environment, file);
-        let Some(mut text) = plan.before.clone() else {
+        let Some(text) = plan.before.clone() else {
             return Ok(plan);
         };
         let before = plan.with_location(json::value(&text))?;
+        if !has_our_hook(&before) {
+            return Ok(plan);
+        }
         for (event, _) in client.hook_entries("", None) {
             plan.check_groups(&before, event)?;
-            let value = plan.with_location(json::value(&text))?;
-            let ours = hook_items(&value, event).iter();
+            let ours = hook_items(&before, event).iter();
             for command in ours.filter_map(hook_command) {
                 let entries = client
                     .hook_entries(&command, restore.as_deref())
                     .into_iter();
                 entries.for_each(|(_, entry)| collect_values(&entry, &mut plan.own_values));
             }
-            for index in our_indices(&value, event) {
-                text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
-                plan.change = SetupChange::Removed;
-            }
         }
-        let value = plan.with_location(json::value(&text))?;
-        if value
-            .get(HOOKS_KEY)
-            .is_some_and(|hooks| *hooks == serde_json::json!({}))
-        {
-            text = plan.with_location(json::remove(&text, &[], HOOKS_KEY))?;
-        }
-        if plan.change == SetupChange::Nothing {
+        let left = plan.without_our_hooks(&text)?;
+        if left == text {
             return Ok(plan);
         }
-        if without_hooks(&plan.with_location(json::value(&text))?) != without_hooks(&before) {
-            return Err(plan.unsafe_edit());
-        }
+        plan.change = SetupChange::Removed;
         plan.record = RecordChange::Delete;
-        let whole = plan.before.as_deref().unwrap_or_default();
-        if let Some(record) = record::find(environment, &plan.file, SetupPart::Hook)
-            && whole.matches(&record.inserted).count() == 1
-        {
-            let left = whole.replace(&record.inserted, "");
-            let is_same = |left: &Value| without_hooks(left) == without_hooks(&before);
-            let is_good =
-                json::value(&left).is_ok_and(|value| is_same(&value) && !has_our_hook(&value));
-            if is_good && record.added == Added::Entry {
-                plan.after = Some(left);
-                return Ok(plan);
-            }
-        }
-        // A file with only our hooks is removed. Comments count as content.
+        // A file with only our hooks is removed, unless it was there before. Comments count as content.
+        let record = record::find(environment, &plan.file, SetupPart::Hook);
+        let was_there = record.is_some_and(|record| record.added == Added::Entry);
         let start = client.hook_file_start();
         let blank = |text: &str| text.split_whitespace().collect::<String>();
-        let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&text));
-        plan.after = (!is_blank).then_some(text);
+        let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&left));
+        plan.after = (was_there || !is_blank).then_some(left);
         Ok(plan)
+    }
+
+    /// Returns a text without our hooks: without what was inserted, or item by item if somebody changed that since.
+    fn without_our_hooks(&self, text: &str) -> Result<String, Error> {
+        let before = self.with_location(json::value(text))?;
+        let is_same = |value: &Value| without_hooks(value) == without_hooks(&before);
+        let record = record::find(&self.environment, &self.file, SetupPart::Hook);
+        let left = record.and_then(|record| without_inserted(text, &record.inserted));
+        let is_good = |left: &String| {
+            json::value(left).is_ok_and(|value| is_same(&value) && !has_our_hook(&value))
+        };
+        if let Some(left) = left.filter(is_good) {
+            return Ok(left);
+        }
+        let mut text = text.to_owned();
+        for (event, _) in self.client.hook_entries("", None) {
+            for index in our_indices(&self.with_location(json::value(&text))?, event) {
+                text = self.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
+            }
+        }
+        let value = self.with_location(json::value(&text))?;
+        if value.get(HOOKS_KEY) == Some(&serde_json::json!({})) {
+            text = self.with_location(json::remove(&text, &[], HOOKS_KEY))?;
+        }
+        if !is_same(&self.with_location(json::value(&text))?) {
+            return Err(self.unsafe_edit());
+        }
+        Ok(text)
     }
 
     /// Refuses to change a group that contains our hook and another one.

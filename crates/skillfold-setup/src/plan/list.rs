@@ -3,6 +3,7 @@
 //! A client lists what is new, so the setting follows the skills: what was added is taken out and added again for the
 //! skills of now. Taking it out restores every byte, as long as nobody edited it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use skillfold::Environment;
 use skillfold::client::{Client, ListSwitch, SwitchForm};
 use skillfold::core::{Error, Refusal};
 
-use super::{RecordChange, SetupChange, SetupPlan, inserted_text};
+use super::{RecordChange, SetupChange, SetupPlan, inserted_text, without_inserted};
 use crate::client::SetupClient;
 use crate::entry::{SyntaxFault, quoted};
 use crate::format::Format;
@@ -94,8 +95,18 @@ impl SetupPlan {
         let record = Record {
             client,
             part: SetupPart::List,
-            inserted: inserted_text(&base, &turned_off.text).unwrap_or_default(),
+            inserted: inserted_text(&base, &turned_off.text)
+                .filter(|text| !text.is_empty())
+                .into_iter()
+                .collect(),
             added: old.as_ref().map_or_else(|| plan.added(), |old| old.added),
+            earlier: old.as_ref().map_or_else(Vec::new, |old| {
+                let names: BTreeSet<&String> = old.names.iter().chain(&old.earlier).collect();
+                let gone = names
+                    .into_iter()
+                    .filter(|&name| !turned_off.names.contains(name));
+                gone.cloned().collect()
+            }),
             names: turned_off.names,
             replaced: turned_off.replaced,
         };
@@ -227,8 +238,7 @@ fn without(
     record: &Record,
 ) -> Result<String, SyntaxFault> {
     let edited = edited_without(switch, format, text, record)?;
-    if !record.inserted.is_empty() && text.matches(&record.inserted).count() == 1 {
-        let left = text.replace(&record.inserted, "");
+    if let Some(left) = without_inserted(text, &record.inserted) {
         let is_same = |left: &Value, edited: &Value| {
             let keys = switch.keys;
             pruned(left.clone(), keys) == pruned(edited.clone(), keys)
@@ -251,6 +261,10 @@ fn edited_without(
     let Some((last, parents)) = switch.keys.split_last() else {
         return Ok(text.to_owned());
     };
+    let is_inserted = |key: &str| {
+        let mut inserted = record.inserted.iter();
+        inserted.any(|text| text.contains(&quoted(key)))
+    };
     let mut text = text.to_owned();
     match switch.form {
         SwitchForm::False | SwitchForm::Word(_) => {
@@ -268,7 +282,7 @@ fn edited_without(
             }
         }
         SwitchForm::Folders(word) => {
-            for name in &record.names {
+            for name in record.names.iter().chain(&record.earlier) {
                 let path = [switch.keys, &[name]].concat();
                 if at(&value, &path).and_then(Value::as_str) == Some(word) {
                     text = remove(format, &text, switch.keys, name)?;
@@ -276,12 +290,18 @@ fn edited_without(
             }
         }
         _ => {
-            for name in &record.names {
+            for name in record.names.iter().chain(&record.earlier) {
                 let value = format.parse(&text)?;
                 let items = at(&value, switch.keys).and_then(Value::as_array);
                 let position = |items: &Vec<Value>| items.iter().position(|it| it == &**name);
-                if let Some(index) = items.and_then(position) {
-                    text = json::remove_item(&text, switch.keys, index)?;
+                let is_only = items.is_some_and(|items| items.len() == 1);
+                match items.and_then(position) {
+                    // The list was there before.
+                    Some(_) if is_only && !is_inserted(last) => {
+                        text = json::set(&text, switch.keys, &Value::Array(Vec::new()))?;
+                    }
+                    Some(index) => text = json::remove_item(&text, switch.keys, index)?,
+                    None => {}
                 }
             }
         }
@@ -293,7 +313,7 @@ fn edited_without(
             break;
         };
         let is_empty = at(&value, keys).is_some_and(is_empty);
-        if is_empty && record.inserted.contains(&quoted(last)) {
+        if is_empty && is_inserted(last) {
             text = remove(format, &text, parents, last)?;
         }
     }

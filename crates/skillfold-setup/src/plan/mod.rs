@@ -7,6 +7,7 @@ mod server;
 
 pub use list::ListFile;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -261,8 +262,23 @@ fn follow_links(path: PathBuf) -> PathBuf {
     std::fs::canonicalize(&path).unwrap_or(path)
 }
 
+/// Returns a text without inserted ones, if it has each as often as it was inserted.
+fn without_inserted(text: &str, inserted: &[String]) -> Option<String> {
+    let mut inserted: Vec<&String> = inserted.iter().collect();
+    // A short one may be inside a longer one.
+    inserted.sort_by_key(|part| (Reverse(part.len()), *part));
+    let mut left = (!inserted.is_empty()).then(|| text.to_owned())?;
+    for same in inserted.chunk_by(|one, other| one == other) {
+        if left.matches(&**same[0]).count() != same.len() {
+            return None;
+        }
+        left = left.replace(&**same[0], "");
+    }
+    Some(left)
+}
+
 /// Returns the inserted text if `before` and `after` differ by one insertion. If it could start at several places, it starts
-/// with a line.
+/// with a line, or else with a name or a value.
 fn inserted_text(before: &str, after: &str) -> Option<String> {
     let start = common_prefix(after, before).len();
     let rest = before.len() - start;
@@ -275,8 +291,18 @@ fn inserted_text(before: &str, after: &str) -> Option<String> {
         let range = start - shift..end - shift;
         bytes[range.start..start] == bytes[range.end..end] && after.get(range).is_some()
     };
-    let mut shifts = (0..=start).take_while(|shift| *shift == 0 || could_start_at(shift));
-    let at_line = shifts.find(|shift| bytes.get(start - shift) == Some(&b'\n'));
-    let shift = at_line.unwrap_or(0);
+    let shifts = (0..=start).take_while(|shift| *shift == 0 || could_start_at(shift));
+    let shifts: Vec<usize> = shifts.collect();
+    let is_at_line = |shift: &&usize| bytes.get(start - *shift) == Some(&b'\n');
+    let is_at_token = |shift: &&usize| {
+        let is_open = |at: usize| matches!(bytes.get(at), Some(b'{' | b'[' | b' ' | b'\t'));
+        bytes.get(start - *shift) == Some(&b'"')
+            && (start - *shift).checked_sub(1).is_some_and(is_open)
+    };
+    let mut lines_first = shifts.iter().filter(is_at_line);
+    let shift = lines_first
+        .next()
+        .or_else(|| shifts.iter().find(is_at_token));
+    let shift = shift.copied().unwrap_or(0);
     Some(after[start - shift..end - shift].to_owned())
 }

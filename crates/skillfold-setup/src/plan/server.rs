@@ -6,7 +6,10 @@ use serde_json::Value;
 use skillfold::Environment;
 use skillfold::core::Error;
 
-use super::{RecordChange, SetupChange, SetupPlan, collect_values, inserted_text, is_removable};
+use super::{
+    RecordChange, SetupChange, SetupPlan, collect_values, inserted_text, is_removable,
+    without_inserted,
+};
 use crate::client::{ClientFile, SetupClient};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
 use crate::format::Format;
@@ -51,9 +54,10 @@ impl SetupPlan {
             Some(inserted) => RecordChange::Save(Record {
                 client,
                 part: SetupPart::Server,
-                inserted,
+                inserted: vec![inserted],
                 added: plan.added(),
                 names: Vec::new(),
+                earlier: Vec::new(),
                 replaced: None,
             }),
             None => RecordChange::Delete,
@@ -91,9 +95,8 @@ impl SetupPlan {
             })
         };
         if let Some(record) = record::find(environment, &plan.file, SetupPart::Server)
-            && text.matches(&record.inserted).count() == 1
+            && let Some(after) = without_inserted(&text, &record.inserted)
         {
-            let after = text.replace(&record.inserted, "");
             if after.is_empty() && record.added == Added::File {
                 plan.after = None;
                 return Ok(plan);

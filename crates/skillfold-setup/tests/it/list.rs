@@ -239,13 +239,11 @@ fn restore_file_says_what_to_undo_by_hand() {
     In /person/.gemini/settings.json, set `skills.enabled` to true.
 
     == Claude Code: list
-    Delete /person/.claude/settings.json if it has nothing but this:
+    In /person/.claude/settings.json, take out the following, and delete it if nothing else is in it:
 
-    {
       "skillOverrides": {
         "a": "user-invocable-only"
       }
-    }
     "#);
     turn_on(&world, SetupClient::Gemini);
     turn_on(&world, SetupClient::ClaudeCode);
@@ -324,4 +322,50 @@ fn linked_work_tree_knows_what_is_under_version_control() {
     git(&world, "main", &["worktree", "add", "--quiet", "../app"]);
     let file = SetupClient::ClaudeCode.local_list_file(&world.environment("app"));
     assert!(file.is_err());
+}
+
+#[test]
+fn restore_file_names_whole_entries() {
+    let world = world();
+    write(
+        &world,
+        "person/.claude/settings.json",
+        "{ \"skillOverrides\": { \"mine\": \"off\" } }",
+    );
+    turn_off(&world, SetupClient::ClaudeCode, &["a", "b"])
+        .write()
+        .unwrap();
+    let text = read(&world, "person/.local/state/skillfold/restore.txt").unwrap();
+    insta::assert_snapshot!(world.shown(&text).replace(", \n", ",\n"), @r#"
+    What `skillfold setup` added. If Skillfold is gone, undo it by hand.
+
+    == Claude Code: list
+    In /person/.claude/settings.json, take out the following:
+
+    "a": "user-invocable-only", "b": "user-invocable-only",
+    "#);
+}
+
+#[test]
+fn names_that_an_editor_brings_back_are_taken_out() {
+    for (client, file, texts) in SETTINGS {
+        if !client.list_switch().unwrap().is_by_skill() {
+            continue;
+        }
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            let world = world();
+            write(&world, file, text);
+            turn_off(&world, client, &["a", "b"]).write().unwrap();
+            let open_in_editor = read(&world, file).unwrap();
+            turn_off(&world, client, &["b"]).write().unwrap();
+            write(&world, file, &open_in_editor);
+            turn_off(&world, client, &["b"]).write().unwrap();
+            assert!(
+                !read(&world, file).unwrap().contains("\"a\""),
+                "{client}: {text:?}"
+            );
+            turn_on(&world, client);
+            assert_eq!(read(&world, file).as_deref(), Some(*text), "{client}");
+        }
+    }
 }
