@@ -33,6 +33,10 @@ mod dependencies;
 
 mod protected;
 
+mod approved_path;
+
+mod installed;
+
 mod permissions;
 
 mod scripts;
@@ -58,10 +62,12 @@ mod prepare;
 
 pub mod toolset;
 
+pub use approved_path::{ApprovedPath, PathAccess, PathKind};
 pub use copy::SkillCopy;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
 pub use help::{Help, help};
+pub use installed::{NamedInterpreter, home_folders};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;

@@ -125,6 +125,23 @@ impl Output {
         self.line(line)
     }
 
+    /// Returns whether lines that were shown, and a question after them, are on the user's screen at once.
+    pub(crate) fn shows_whole(&self, lines: &[String]) -> bool {
+        // The question, and what may be said before it.
+        const BELOW: usize = 4;
+        let (columns, is_seen) = if self.is_json {
+            (self.message_columns, io::stderr().is_terminal())
+        } else {
+            (self.columns, io::stdout().is_terminal())
+        };
+        let columns = columns.unwrap_or(DEFAULT_COLUMNS);
+        let rows = terminal_size().map_or(DEFAULT_ROWS, |(_, rows)| usize::from(rows.0));
+        let needed: usize = (lines.iter())
+            .map(|line| wrap_lines(line, columns).lines().count())
+            .sum();
+        lines.is_empty() || is_seen && needed + BELOW <= rows
+    }
+
     /// Prints the command's own text unchanged.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.stdout.buffer.extend_from_slice(text.as_bytes());
@@ -204,6 +221,10 @@ impl Output {
 
 /// The fewest columns that output is fitted to; a terminal that says less is not believed.
 const MIN_COLUMNS: usize = 40;
+
+/// The size of a terminal that does not say.
+const DEFAULT_COLUMNS: usize = 80;
+const DEFAULT_ROWS: usize = 24;
 
 fn terminal_columns(stream: &impl IsTerminal) -> Option<usize> {
     let (columns, _) = terminal_size().filter(|_| stream.is_terminal())?;
