@@ -35,9 +35,11 @@ mod protected;
 
 mod approved_path;
 
-mod installed;
+mod named_interpreter;
 
 mod permissions;
+
+mod installed;
 
 mod scripts;
 
@@ -67,10 +69,10 @@ pub use copy::SkillCopy;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
 pub use help::{Help, help};
-pub use installed::{NamedInterpreter, home_folders};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;
+pub use named_interpreter::NamedInterpreter;
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};

@@ -7,7 +7,7 @@ use skillfold_core::name::ResourcePath;
 use crate::approved_path::{ApprovedPath, OpenedPath, PathAccess};
 use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
-use crate::installed::NamedInterpreter;
+use crate::named_interpreter::NamedInterpreter;
 use crate::protected::Protected;
 
 /// Variables that the sandbox sets itself, or that change how programs are loaded.

@@ -130,12 +130,13 @@ impl<'a> Run<'a> {
 
     fn spawn(&self, input: Input<'_>) -> Result<Process, RunError> {
         self.check_arguments()?;
-        let granted = self.options.permissions.open()?;
+        let (search, permissions) = (&self.options.search, &self.options.permissions);
+        let granted = permissions.open()?;
         let candidates = match self.host {
             Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
             _ => script(self.copy, self.script)?.interpreters,
         };
-        let interpreter = find(&candidates, &self.options, self.script)?;
+        let interpreter = find(&candidates, search, permissions, self.script)?;
         let report = layers();
         if let Some(state) = report.refusal(&self.options.accept) {
             return Err(RunError::sandbox_unavailable(state));
@@ -148,7 +149,7 @@ impl<'a> Run<'a> {
             arguments: &self.arguments,
             input,
             limits: &self.options.limits,
-            permissions: &self.options.permissions,
+            permissions,
             granted,
             packages: self.packages()?,
             report,

@@ -129,15 +129,24 @@ impl Output {
     pub(crate) fn shows_whole(&self, lines: &[String]) -> bool {
         // The question, and what may be said before it.
         const BELOW: usize = 4;
-        let (columns, is_seen) = if self.is_json {
+        let (wrapped_at, is_seen) = if self.is_json {
             (self.message_columns, io::stderr().is_terminal())
         } else {
             (self.columns, io::stdout().is_terminal())
         };
-        let columns = columns.unwrap_or(DEFAULT_COLUMNS);
-        let rows = terminal_size().map_or(DEFAULT_ROWS, |(_, rows)| usize::from(rows.0));
+        let (columns, rows) = match terminal_size() {
+            Some((columns, rows)) => (usize::from(columns.0), usize::from(rows.0)),
+            None => DEFAULT_SIZE,
+        };
+        let rows_of = |line: &str| display_width(line).div_ceil(columns.max(1)).max(1);
+        let wrapped_at = wrapped_at.unwrap_or(columns);
         let needed: usize = (lines.iter())
-            .map(|line| wrap_lines(line, columns).lines().count())
+            .map(|line| {
+                wrap_lines(line, wrapped_at)
+                    .lines()
+                    .map(rows_of)
+                    .sum::<usize>()
+            })
             .sum();
         lines.is_empty() || is_seen && needed + BELOW <= rows
     }
@@ -222,9 +231,8 @@ impl Output {
 /// The fewest columns that output is fitted to; a terminal that says less is not believed.
 const MIN_COLUMNS: usize = 40;
 
-/// The size of a terminal that does not say.
-const DEFAULT_COLUMNS: usize = 80;
-const DEFAULT_ROWS: usize = 24;
+/// The columns and rows of a terminal that does not say.
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
 fn terminal_columns(stream: &impl IsTerminal) -> Option<usize> {
     let (columns, _) = terminal_size().filter(|_| stream.is_terminal())?;

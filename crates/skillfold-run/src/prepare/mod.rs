@@ -297,7 +297,8 @@ impl<'a> Prepare<'a> {
             program: "uv".to_owned(),
             arguments: Vec::new(),
         };
-        let found = find(&[wanted], &self.options, &self.dependencies.file);
+        let (search, permissions) = (&self.options.search, &self.options.permissions);
+        let found = find(&[wanted], search, permissions, &self.dependencies.file);
         Ok(found.map_err(|_| self.missing())?.path)
     }
 

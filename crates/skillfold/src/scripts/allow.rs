@@ -8,41 +8,12 @@ use skillfold_run::{NamedInterpreter, Prepare, RunError};
 use skillfold_store::Approval;
 
 use crate::environment::now;
-use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills};
+use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
 use crate::scripts::asked::AskedPermissions;
 use crate::scripts::tool::SkillTool;
 use crate::scripts::{RunnableSkill, ScriptError, packages};
 use crate::settings::ApprovalRequires;
 use crate::skills::Skills;
-
-/// Why a skill may not run.
-#[derive(Clone, Debug)]
-pub(super) enum NotAllowed {
-    /// The user has not allowed it, or it has changed since.
-    Unknown,
-    /// It is in the list, but was not approved with the required passphrase.
-    WithoutPassphrase,
-    /// Something that it was granted has changed, which this says.
-    Changed(String),
-}
-
-impl NotAllowed {
-    pub(super) fn error(&self, id: &str) -> Error {
-        let refused = |rule| Error::refused(id, Refusal::NotAllowed, rule);
-        match self {
-            Self::Unknown => refused(
-                "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks",
-            ),
-            Self::WithoutPassphrase => refused(
-                "It was not allowed with the passphrase that the settings require; run `skillfold allow` with its id",
-            ),
-            Self::Changed(what) => {
-                let rule = "Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks";
-                refused(rule).because(what)
-            }
-        }
-    }
-}
 
 impl Skills {
     /// Returns what a skill asks for and the user's allowance. With an allowance, files and folders are what the user

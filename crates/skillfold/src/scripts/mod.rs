@@ -38,7 +38,7 @@ pub use error::ScriptError;
 pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
-use self::allow::NotAllowed;
+use self::allowed::NotAllowed;
 use crate::environment::Environment;
 use crate::json::Json;
 use crate::settings::Settings;

@@ -197,7 +197,8 @@ pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Pr
     let is_there =
         |root: &&SearchedRoot| !matches!(root.status, RootStatus::Absent | RootStatus::Missing(_));
     let roots = roots.iter().filter(is_there).map(|root| root.path.clone());
-    let secret = in_home(&SECRET).chain(own.into_iter().flatten());
+    // Our own folders come first: a refusal names the first that is covered.
+    let secret = own.into_iter().flatten().chain(in_home(&SECRET));
     let unwritable = in_home(&UNWRITABLE).chain(roots);
     let protected = Protected::default()
         .with_secret(secret.flat_map(with_real_path))

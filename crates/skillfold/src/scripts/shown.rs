@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use skillfold_core::diagnostic::visible;
 use skillfold_run::toolset::ToolsetRef;
-use skillfold_run::{home_folders, layers, script};
+use skillfold_run::{layers, script};
 
 use crate::scripts::RunnableSkill;
 use crate::scripts::asked::shown_path;
@@ -29,7 +29,7 @@ impl RunnableSkill {
         });
         let scripts = self.scripts().scripts.into_iter().chain(toolsets);
         let seen: BTreeSet<PathBuf> = scripts
-            .flat_map(|script| home_folders(&script, &self.options))
+            .flat_map(|script| self.options.home_folders(&script))
             .collect();
         let seen = seen.iter().map(|folder| {
             let folder = shown_path(folder, self.home.as_deref());
