@@ -43,16 +43,8 @@ pub(crate) struct Installed {
     pub(crate) name: String,
     pub(crate) arguments: Vec<String>,
     /// The folders that a run sees with it.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "mounted on Linux alone")
-    )]
     pub(crate) folders: Vec<PathBuf>,
     /// The program and its folders, if the user named it.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "mounted on Linux alone")
-    )]
     pub(crate) named: Vec<OpenedPath>,
 }
 

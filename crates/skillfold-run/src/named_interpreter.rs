@@ -57,6 +57,15 @@ impl NamedInterpreter {
         &self.libraries
     }
 
+    /// Checks that the program and its folders are still what was allowed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted`, and says what changed.
+    pub fn check(&self) -> Result<(), RunError> {
+        self.paths().try_for_each(ApprovedPath::check)
+    }
+
     /// Returns the program and its folders.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &ApprovedPath> {
         [&self.program].into_iter().chain(&self.libraries)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{NamedInterpreter, Prepare, RunError};
+use skillfold_run::{ApprovedPath, NamedInterpreter, Prepare, RunError};
 use skillfold_store::Approval;
 
 use crate::environment::now;
@@ -51,8 +51,9 @@ impl Skills {
         if entry.granted != approved.lines() {
             return Ok(Some(NotAllowed::Unknown));
         }
-        let changed = approved.paths().iter().find_map(|path| path.check().err());
-        if let Some(changed) = changed {
+        let paths = approved.paths().iter().map(ApprovedPath::check);
+        let programs = approved.interpreters().iter().map(NamedInterpreter::check);
+        if let Some(changed) = paths.chain(programs).find_map(Result::err) {
             return Ok(Some(NotAllowed::Changed(changed.to_string())));
         }
         let requires = self.report().settings.approval_requires.value;

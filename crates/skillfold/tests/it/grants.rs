@@ -246,6 +246,19 @@ fn interpreter_in_the_home_is_shown_and_another_one_must_be_named() {
     let skill = skills.runnable("pdf").unwrap();
     let outcome = skill.run(&path).unwrap().run().unwrap();
     assert_eq!(outcome.stdout_text(), "ran\n");
+    // Another folder around it is another program.
+    fs::rename(
+        user.home.join("apps/mytool/bin"),
+        user.home.join("apps/old"),
+    )
+    .unwrap();
+    install("apps/mytool", "mytool");
+    insta::assert_snapshot!(why_not(&user, &skills), @"
+    Refused to run `pdf`: Folder of the granted path was replaced by another one: `HOME/apps/mytool/bin/mytool`
+    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    ");
+    fs::remove_dir_all(&bin).unwrap();
+    fs::rename(user.home.join("apps/old"), &bin).unwrap();
     // Naming it again changes nothing.
     assert!(
         skill
