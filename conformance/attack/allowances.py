@@ -1,6 +1,8 @@
 """Who let a skill run: a list that was edited, the same bytes elsewhere, a form that hides its end."""
 
+import hashlib
 import json
+import pathlib
 import shutil
 
 from ground import HELLO, Server, skill, write
@@ -10,6 +12,7 @@ RAN = b"zq7ran"
 
 def attack(row, ground, _):
     by_hand(row, ground)
+    forged(row, ground)
     same_bytes(row, ground)
     forms(row, ground)
 
@@ -43,6 +46,34 @@ def by_hand(row, ground):
         settings.write_text('approval_requires = "passphrase"\n', encoding="utf-8")
         row.try_one(runs(ground, "hand") and "it ran", f"by hand: {change}")
     settings.write_text("", encoding="utf-8")
+
+
+def forged(row, ground):
+    """The list and the log are forged, with hashes that fit, where a passphrase is required and set."""
+    data = ground.home / ".local/share/skillfold"
+    settings, log = ground.home / ".config/skillfold/config.toml", data / "audit.jsonl"
+    verifier = pathlib.Path(__file__).parents[2] / "crates/skillfold-cli/tests/formats/passphrase.json"
+    write(settings, "")
+    script(ground.user, "forged", "permissions: { network: true }\n")
+    row.control(ground.at_terminal("allow", "forged").code == 0, "it is allowed at a terminal")
+    shutil.copy(verifier, data / "passphrase.json")
+    (data / "passphrase.json").chmod(0o600)
+    honest = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    settings.write_text('approval_requires = "passphrase"\n', encoding="utf-8")
+    for proof in ["0" * 128, "f" * 128, "", "zz", "0" * 127, honest[-1]["hash"] * 2]:
+        head, lines = "", []
+        for record in honest:
+            record = {key: value for key, value in record.items() if key != "hash"}
+            if record.get("act") == "allow":
+                record["approval"] = {**record["approval"], "how": "passphrase", "proof": proof}
+            body = json.dumps(record, separators=(",", ":"), ensure_ascii=False)[:-1]
+            head = hashlib.sha256(f"{head}\n{body}".encode()).hexdigest()
+            lines.append(f'{body},"hash":"{head}"}}\n')
+        log.write_text("".join(lines), encoding="utf-8")
+        row.control(ground.run("audit", "verify").code == 0, "the hashes fit")
+        row.try_one(runs(ground, "forged") and "it ran", f"forged proof: {proof[:8]}")
+    settings.write_text("", encoding="utf-8")
+    (data / "passphrase.json").unlink()
 
 
 def same_bytes(row, ground):
@@ -108,6 +139,10 @@ def forms(row, ground):
         # Entries that are not paths are ignored; the others may be allowed.
         is_plain = name == "dots" and all("./" not in form for form in client.forms)
         row.try_one(not is_plain and (RAN in answer or client.forms) and f"asked {client.forms}", name)
+        if name.startswith("after"):
+            # Nor at a terminal of 24 rows.
+            done = ground.at_terminal("allow", name)
+            row.try_one(done.code == 0 and "allowed at a terminal", name)
         row.control(is_plain or b"skillfold allow" in answer or b"not_allowed" in answer, f"it says what to do: {answer}")
     answer = client.call("run_skill_script", skill_id="shown", script="scripts/a.sh") or b""
     row.control(RAN in answer and "~/out" in client.forms[-1], f"what fits is asked about: {answer} {client.forms}")

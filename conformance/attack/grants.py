@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 
 from ground import Ground, crashed, skill, write
 
@@ -11,6 +12,18 @@ OTHER = 4711
 
 # Nobody may grant these.
 REFUSED = [
+    "read: [~/.bashrc]",
+    "read: [~/.cache/skillfold]",
+    "read: [~/.claude/settings.json]",
+    "read: [~/.config/google-chrome]",
+    "read: [~/.local/share/keyrings]",
+    "read: [/proc/1]",
+    "read: [/sys/kernel]",
+    "read: [/dev/shm]",
+    "read: [/run]",
+    "read: [/home]",
+    "read: [/home/user]",
+    "write: [~/.nvm]",
     "read: [~/.ssh]",
     "read: [~/.ssh/id_ed25519]",
     "read: [~]",
@@ -58,6 +71,9 @@ for mode in (0o4755, 0o2755, 0o6755):
         try: attempt()
         except OSError: pass
 os.chmod(path("a"), 0o755)
+for name in ("user.x", "security.capability", "system.posix_acl_access"):
+    try: os.setxattr(path("a"), name, b"1")
+    except OSError: pass
 print("tried")
 """
 
@@ -68,6 +84,8 @@ def attack(row, ground, _):
     for user in users:
         here = As(ground, user)
         links(row, here)
+        swaps(row, here)
+        races(row, here)
         protected(row, here)
         programs(row, here)
         set_id(row, here)
@@ -140,7 +158,8 @@ def links(row, here):
         row.control(done.out == b"linked\n", f"the first run writes: {done}")
         for _ in range(row.amount(10)):
             done = here.run(name, "scripts/look.py", "--", *asked)
-            row.try_one(judge(done) or (done.code == 0 and "it ran"), f"{name} as {here.user}")
+            # Nested permissions are one: what the skill makes of its folder is seen in the sandbox alone.
+            row.try_one(judge(done), f"{name} as {here.user}")
     # Two skills, each with one harmless folder.
     shutil.rmtree(reports, ignore_errors=True)
     (reports / "out").mkdir(parents=True)
@@ -154,6 +173,85 @@ def links(row, here):
     done = here.run("second", "scripts/look.py", "--", reports / "out")
     row.try_one(judge(done) or (done.code == 0 and "it ran"), f"two skills as {here.user}")
     row.try_one((here.home / ".bashrc").read_text() != "# mine\n" and "a start file was written", "start file")
+    shutil.rmtree(reports, ignore_errors=True)
+
+
+def swap(first, second):
+    """Exchanges the names of two folders or files."""
+    between = first.with_name("between")
+    first.rename(between)
+    second.rename(first)
+    between.rename(second)
+
+
+def swaps(row, here):
+    """Between allowing and running, something else gets the name of what was allowed."""
+    reports = here.home / "Reports"
+    cases = {
+        "folder": ("read: [~/Reports/out]", lambda: swap(reports / "out", reports / "private")),
+        "above": ("read: [~/Reports/out/in]", lambda: swap(reports / "out", reports / "private")),
+        "file-folder": ("read: [~/Reports/out/notes]", lambda: swap(reports / "out", reports / "private")),
+        "link": ("read: [~/Reports/out]", lambda: link(reports / "out", reports / "private")),
+        "link-above": ("read: [~/Reports/out/in]", lambda: link(reports / "out", reports / "private")),
+        "link-same": ("read: [~/Reports/out/in]", lambda: link(reports / "out", reports / "out-old")),
+        "file-link": ("read: [~/Reports/out/notes]", lambda: link(reports / "out/notes", reports / "private/notes")),
+        "file-to-folder": ("read: [~/Reports/out/notes]", lambda: swap(reports / "out/notes", reports / "private/in")),
+        "later-link": ("write: [~/Reports/later]", lambda: (reports / "later").symlink_to(reports / "private")),
+        "later-above": ("write: [~/Reports/out/later]", lambda: swap(reports / "out", reports / "private")),
+        "later-dangling": ("write: [~/Reports/later]", lambda: (reports / "later").symlink_to(here.home / "x")),
+    }
+    for name, (permissions, change) in cases.items():
+        shutil.rmtree(reports, ignore_errors=True)
+        for folder in ("out", "private"):
+            write(reports / folder / "in/key", CANARY if folder == "private" else "", 0o644)
+            write(reports / folder / "notes", CANARY if folder == "private" else "", 0o644)
+            write(reports / folder / "later/key", CANARY, 0o644) if folder == "private" else None
+        id = f"swap-{name}"
+        here.skill(id, {"look.py": LOOK}, permissions)
+        here.own()
+        row.control(here.allow(id).code == 0, f"{id} is allowed")
+        if not name.startswith("later"):
+            done = here.run(id, "scripts/look.py", "--", reports / "out")
+            row.control(done.out.endswith(b"looked\n"), f"{id} runs before: {done}")
+        change()
+        done = here.run(id, "scripts/look.py", "--", reports)
+        row.try_one(judge(done) or (done.code == 0 and "it ran"), f"{id} as {here.user}")
+        row.control(b"ranted" in done.err, f"{id} says what changed: {done.err}")
+        row.try_one((here.home / "x").exists() and "it was created behind a link", id)
+    shutil.rmtree(reports, ignore_errors=True)
+
+
+def link(path, target):
+    """Puts a link in the place of a file or folder."""
+    path.rename(path.with_name(path.name + "-old"))
+    path.symlink_to(target)
+
+
+def races(row, here):
+    """While runs start, a folder is exchanged for another one and for a link, again and again."""
+    reports = here.home / "Reports"
+    write(reports / "out/in/key", "mine", 0o644)
+    write(reports / "private/in/key", CANARY, 0o644)
+    (reports / "links").mkdir()
+    (reports / "links/in").symlink_to(reports / "private/in")
+    here.skill("race", {"look.py": LOOK}, "read: [~/Reports/out/in]")
+    here.own()
+    row.control(here.allow("race").code == 0, "it is allowed")
+    stop = threading.Event()
+
+    def exchange():
+        while not stop.is_set():
+            for other in ("private", "links"):
+                swap(reports / "out", reports / other)
+                swap(reports / "out", reports / other)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    for _ in range(row.amount(100)):
+        done = here.run("race", "scripts/look.py", "--", reports / "out/in")
+        row.try_one(judge(done), f"race as {here.user}")
+    stop.set()
+    thread.join()
     shutil.rmtree(reports, ignore_errors=True)
 
 
@@ -213,3 +311,5 @@ def set_id(row, here):
     row.control(done.out == b"tried\n", f"it writes: {done} {crashed(done)}")
     left = [path.name for path in place.iterdir() if not path.is_symlink() and path.stat().st_mode & 0o6000]
     row.try_one(left and f"left {left}", f"as {here.user}")
+    left = [path.name for path in place.iterdir() if path.is_file() and os.listxattr(path)]
+    row.try_one(left and f"attributes on {left}", f"as {here.user}")

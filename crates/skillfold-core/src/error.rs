@@ -133,6 +133,14 @@ impl Error {
         error
     }
 
+    /// Adds to the message what exactly is in the way.
+    #[must_use]
+    pub fn because(mut self, reason: impl AsRef<str>) -> Self {
+        let message = format!("{}: {}", self.parts.message, visible(reason.as_ref()));
+        self.parts.message = message.into();
+        self
+    }
+
     /// Creates an error for a malformed request; `reason` says what is wrong with it.
     pub fn invalid(what: impl AsRef<str>, reason: impl AsRef<str>) -> Self {
         let message = format!("Invalid `{}`: {}", what.as_ref(), reason.as_ref());

@@ -1,11 +1,6 @@
 //! Picks the program that runs a script: by its shebang, else by its extension.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use skillfold_core::name::ResourcePath;
-
-use crate::error::{RunError, RunErrorKind};
 
 /// The programs that run files with an extension; the first installed one wins. Each entry is a program and its
 /// arguments before the script's path.
@@ -24,8 +19,11 @@ const PYTHON: &[&[&str]] = &[&["python3"], &["python"]];
 /// Deno asks for permissions by default; here the sandbox limits it.
 pub(crate) const DENO: &[&str] = &["deno", "run", "--allow-all", "--no-prompt"];
 
-/// Programs that choose what to do by the name they are called with.
-const MULTI_CALL: [&str; 2] = ["busybox", "toybox"];
+/// Other programs that a shebang may name.
+const OTHERS: [&str; 14] = [
+    "awk", "dash", "env", "fish", "gawk", "julia", "ksh", "lua", "mawk", "php", "pwsh", "Rscript",
+    "tclsh", "zsh",
+];
 
 /// Maximum length of a shebang line.
 const MAX_SHEBANG: usize = 256;
@@ -41,16 +39,6 @@ pub struct Interpreter {
     pub program: String,
     /// The arguments before the script's path.
     pub arguments: Vec<String>,
-}
-
-/// An installed interpreter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Installed {
-    /// The file, with links resolved.
-    pub(crate) path: PathBuf,
-    /// The name the program sees as its own.
-    pub(crate) name: String,
-    pub(crate) arguments: Vec<String>,
 }
 
 /// Starts a program that is one of the skill's files.
@@ -70,21 +58,18 @@ pub(crate) fn is_javascript(program: &str) -> bool {
     ["node", "bun", "deno"].contains(&program)
 }
 
-/// Returns whether a program is one of the languages above, any version.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_language(program: &Path) -> bool {
-    let without_version = |name: &str| -> String {
-        let is_version = |last: char| last.is_ascii_digit() || last == '.' || last == '-';
-        name.trim_end_matches(is_version).to_owned()
-    };
-    let name = program.file_name().and_then(|name| name.to_str());
-    let name = without_version(name.unwrap_or_default());
-    let mut words = BY_EXTENSION.iter().flat_map(|(_, programs)| *programs);
-    words.any(|words| {
-        words
-            .first()
-            .is_some_and(|word| without_version(word) == name)
-    })
+/// Returns whether a program is one that Skillfold knows, any version.
+pub(crate) fn is_known(program: &str) -> bool {
+    let name = without_version(program);
+    let words = BY_EXTENSION.iter().flat_map(|(_, programs)| *programs);
+    let known = words.filter_map(|words| words.first());
+    let mut known = known.chain(&OTHERS);
+    known.any(|known| without_version(known) == name)
+}
+
+/// Returns a program's name without the version at its end: `python` for `python3.12`.
+pub(crate) fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-')
 }
 
 /// Returns the programs that can run a file, in order of preference; none if it is not a script.
@@ -153,74 +138,4 @@ fn from_words(words: &[&str]) -> Option<Interpreter> {
 
 fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
-/// Finds the first installed program of a list in a search path.
-pub(crate) fn find(
-    candidates: &[Interpreter],
-    search: &[PathBuf],
-    script: &ResourcePath,
-) -> Result<Installed, RunError> {
-    for interpreter in candidates {
-        for folder in search.iter().filter(|folder| folder.is_absolute()) {
-            if let Some(path) = program_at(folder, &interpreter.program) {
-                let real = path.file_name().and_then(|name| name.to_str());
-                let is_multi_call = real.is_some_and(|real| MULTI_CALL.contains(&real));
-                let name = if is_multi_call {
-                    interpreter.program.clone()
-                } else {
-                    path.to_string_lossy().into_owned()
-                };
-                return Ok(Installed {
-                    path,
-                    name,
-                    arguments: interpreter.arguments.clone(),
-                });
-            }
-        }
-    }
-    let names: Vec<String> = candidates
-        .iter()
-        .map(|interpreter| format!("`{}`", interpreter.program))
-        .collect();
-    let message = format!(
-        "No interpreter is installed for `{script}`: {}",
-        names.join(", ")
-    );
-    let hint = "Install one, or add its folder to PATH";
-    Err(RunError::new(
-        RunErrorKind::InterpreterMissing,
-        message,
-        hint,
-    ))
-}
-
-/// Returns the real path of a program in a folder, if there is one. Skips wrapper scripts, as installed by version
-/// managers: they need files that the sandbox does not have.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the path of an installed program, not of a skill"
-)]
-fn program_at(folder: &Path, name: &str) -> Option<PathBuf> {
-    use std::io::Read as _;
-
-    let names = [
-        name.to_owned(),
-        format!("{name}{}", std::env::consts::EXE_SUFFIX),
-    ];
-    let path = names
-        .iter()
-        .find_map(|name| fs::canonicalize(folder.join(name)).ok())?;
-    let mut file = fs::File::open(&path).ok()?;
-    let metadata = file.metadata().ok()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        if metadata.permissions().mode() & 0o111 == 0 {
-            return None;
-        }
-    }
-    let mut start = [0; 2];
-    let is_program = metadata.is_file() && file.read_exact(&mut start).is_ok() && &start != b"#!";
-    is_program.then_some(path)
 }

@@ -33,7 +33,13 @@ mod dependencies;
 
 mod protected;
 
+mod approved_path;
+
+mod named_interpreter;
+
 mod permissions;
+
+mod installed;
 
 mod scripts;
 
@@ -58,6 +64,7 @@ mod prepare;
 
 pub mod toolset;
 
+pub use approved_path::{ApprovedPath, PathAccess, PathKind};
 pub use copy::SkillCopy;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
@@ -65,6 +72,7 @@ pub use help::{Help, help};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;
+pub use named_interpreter::NamedInterpreter;
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};

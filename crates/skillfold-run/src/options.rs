@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::installed::find;
 use crate::layers::Accept;
 use crate::limits::RunLimits;
 use crate::permissions::Permissions;
+use crate::scripts::Script;
 use crate::supervise::Cancel;
 
 /// The folders that programs are looked up in by default.
@@ -77,6 +79,24 @@ impl RunOptions {
     /// Returns what it may access beyond its skill.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
+    }
+
+    /// Returns the parts of a home that a script's runs see with its interpreter, read-only, although nobody granted
+    /// them: the program or its version's folder. Programs that the user
+    /// [named](crate::Permissions::with_interpreter) are not among them.
+    pub fn home_folders(&self, script: &Script) -> Vec<PathBuf> {
+        let (wanted, path) = (&script.interpreters, &script.path);
+        let Ok(found) = find(wanted, &self.search, &self.permissions, path) else {
+            return Vec::new();
+        };
+        let home = self.permissions.protected().home_of(&found.path);
+        if home.is_none() || !found.named.is_empty() {
+            return Vec::new();
+        }
+        if found.folders.is_empty() {
+            return vec![found.path];
+        }
+        found.folders
     }
 
     /// Returns the cancellation token.

@@ -1,12 +1,13 @@
 //! What a run may access beyond its skill and scratch folder. Nothing by default.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use skillfold_core::name::ResourcePath;
 
+use crate::approved_path::{ApprovedPath, OpenedPath, PathAccess};
 use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
+use crate::named_interpreter::NamedInterpreter;
 use crate::protected::Protected;
 
 /// Variables that the sandbox sets itself, or that change how programs are loaded.
@@ -14,6 +15,19 @@ const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
 
 /// Prefixes of variables that change how programs are loaded.
 const RESERVED_PREFIXES: [&str; 3] = ["LD_", "DYLD_", "GLIBC_"];
+
+/// Paths that are not granted: of the kernel, of running programs, and those that the sandbox has itself.
+const TAKEN: [&str; 9] = [
+    "/proc",
+    "/sys",
+    "/dev",
+    "/run",
+    "/var/run",
+    "/skill",
+    "/language-host",
+    "/packages",
+    "/node_modules",
+];
 
 /// A run's network access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,12 +104,10 @@ impl Packages {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     network: Network,
-    read: Vec<PathBuf>,
-    write: Vec<PathBuf>,
+    paths: Vec<ApprovedPath>,
     environment: Vec<(String, String)>,
     packages: Vec<Packages>,
-    /// Where granted paths led when they were granted.
-    real: BTreeMap<PathBuf, PathBuf>,
+    interpreters: Vec<NamedInterpreter>,
     protected: Protected,
 }
 
@@ -107,19 +119,33 @@ impl Permissions {
         self
     }
 
-    /// Grants reading a host file or folder, at the same path.
+    /// Grants reading a host file or folder, as it is now, at the same path.
     #[must_use]
-    pub fn with_read(mut self, path: impl Into<PathBuf>) -> Self {
-        self.read.push(path.into());
-        self
+    pub fn with_read(self, path: impl Into<PathBuf>) -> Self {
+        self.with_path(ApprovedPath::resolve(path, PathAccess::Read))
     }
 
-    /// Grants reading and writing a host file or folder, at the same path.
+    /// Grants reading and writing a host file or folder, as it is now, at the same path. A folder that does not exist
+    /// yet is created by the first run.
     ///
     /// A run started by root has an unprivileged user's rights; the folder must be writable for everyone.
     #[must_use]
-    pub fn with_write(mut self, path: impl Into<PathBuf>) -> Self {
-        self.write.push(path.into());
+    pub fn with_write(self, path: impl Into<PathBuf>) -> Self {
+        self.with_path(ApprovedPath::resolve(path, PathAccess::Write))
+    }
+
+    /// Grants a host file or folder as it was when it was allowed. Nested permissions are one: a path inside another
+    /// one with the same access or more is left out.
+    #[must_use]
+    pub fn with_path(mut self, path: ApprovedPath) -> Self {
+        if self.paths.iter().any(|known| known.contains(&path)) {
+            return self;
+        }
+        self.paths.retain(|known| !path.contains(known));
+        self.paths.push(path);
+        // A path inside another one is mounted after it.
+        self.paths
+            .sort_by(|one, other| one.path().cmp(other.path()));
         self
     }
 
@@ -137,11 +163,10 @@ impl Permissions {
         self
     }
 
-    /// Sets a granted path's target, with all links resolved. A run is refused if the path leads elsewhere: someone
-    /// with write access above it could have created a link since it was granted.
+    /// Grants the use of a program that the user named.
     #[must_use]
-    pub fn with_real_path(mut self, path: impl Into<PathBuf>, real: impl Into<PathBuf>) -> Self {
-        self.real.insert(path.into(), real.into());
+    pub fn with_interpreter(mut self, interpreter: NamedInterpreter) -> Self {
+        self.interpreters.push(interpreter);
         self
     }
 
@@ -157,14 +182,14 @@ impl Permissions {
         self.network
     }
 
-    /// Returns the readable paths.
-    pub fn read(&self) -> &[PathBuf] {
-        &self.read
+    /// Returns the granted paths, a folder before those inside it.
+    pub fn paths(&self) -> &[ApprovedPath] {
+        &self.paths
     }
 
-    /// Returns the writable paths.
-    pub fn write(&self) -> &[PathBuf] {
-        &self.write
+    /// Returns the programs that the user named.
+    pub fn interpreters(&self) -> &[NamedInterpreter] {
+        &self.interpreters
     }
 
     /// Returns the environment variables.
@@ -178,54 +203,54 @@ impl Permissions {
     }
 
     /// Returns what no run may access.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn protected(&self) -> &Protected {
+    pub fn protected(&self) -> &Protected {
         &self.protected
     }
 
-    /// Returns a granted path's target.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn real_path(&self, path: &Path) -> std::io::Result<PathBuf> {
-        match self.real.get(path) {
-            Some(real) => Ok(real.clone()),
-            None => path.canonicalize(),
+    /// Returns the same interpreters and home, and nothing else.
+    pub(crate) fn only_interpreters(&self) -> Self {
+        Self {
+            interpreters: self.interpreters.clone(),
+            protected: self.protected.only_home(),
+            ..Self::default()
         }
     }
 
-    /// Refuses grants for [protected](Self::with_protected) paths.
+    /// Refuses paths that cannot be granted, whoever asks: those of the system, and [protected](Self::with_protected)
+    /// ones.
     ///
     /// # Errors
     ///
     /// Fails with `not_permitted`, naming the path and what it covers.
-    pub fn check_protected(&self) -> Result<(), RunError> {
-        for path in &self.read {
-            let covered = |place: &PathBuf| self.protected.read_exposes(place);
-            refuse_covered(
-                path,
-                "read",
-                self.resolved_paths(path).iter().find_map(covered),
-            )?;
-        }
-        for path in &self.write {
-            let covered = |place: &PathBuf| self.protected.write_exposes(place);
-            refuse_covered(
-                path,
-                "written",
-                self.resolved_paths(path).iter().find_map(covered),
-            )?;
+    pub fn check_paths(&self) -> Result<(), RunError> {
+        let programs = self.interpreters.iter().flat_map(NamedInterpreter::paths);
+        for approved in self.paths.iter().chain(programs) {
+            for path in [approved.path(), approved.real()] {
+                if !is_grantable(path) {
+                    let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none of the system, such as `/proc`, `/dev` or `/run`";
+                    let message = format!("Path cannot be granted: `{}`", path.display());
+                    return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+                }
+                let (verb, covered) = match approved.access() {
+                    PathAccess::Read => ("read", self.protected.read_exposes(path)),
+                    PathAccess::Write => ("written", self.protected.write_exposes(path)),
+                };
+                if let Some(covered) = covered {
+                    return Err(refused_covered(approved.path(), verb, &covered));
+                }
+            }
         }
         Ok(())
     }
 
-    /// Returns a granted path, its current target, and its target when it was granted.
-    fn resolved_paths(&self, path: &Path) -> Vec<PathBuf> {
-        let known = self.real.get(path).cloned();
-        let resolved_paths = [Some(path.to_owned()), path.canonicalize().ok(), known];
-        resolved_paths.into_iter().flatten().collect()
+    /// Opens what is granted, and refuses what cannot be granted or is no longer what was allowed.
+    pub(crate) fn open(&self) -> Result<Vec<OpenedPath>, RunError> {
+        self.check_variables()?;
+        self.check_paths()?;
+        self.paths.iter().map(ApprovedPath::open).collect()
     }
 
-    /// Refuses what cannot be granted.
-    pub(crate) fn check(&self) -> Result<(), RunError> {
+    fn check_variables(&self) -> Result<(), RunError> {
         let refused =
             |message: String, hint| Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
         for (name, value) in &self.environment {
@@ -244,62 +269,33 @@ impl Permissions {
                 return refused(format!("Variable cannot be granted: `{name}`"), hint);
             }
         }
-        for path in self.read.iter().chain(&self.write) {
-            if !is_grantable(path) {
-                let hint = "Grant an absolute path without `..`, not `/` or `/tmp`, and none that the sandbox has itself, such as `/proc`, `/dev` or `/skill`";
-                return refused(
-                    format!("Path cannot be granted: `{}`", path.display()),
-                    hint,
-                );
-            }
-            let Ok(real) = path.canonicalize() else {
-                let message = format!("Granted path does not exist: `{}`", path.display());
-                return refused(message, "Create it first, or leave it out");
-            };
-            let (path, real) = (path.as_path(), real.as_path());
-            if self.real.get(path).is_some_and(|known| known != real) || !is_grantable(real) {
-                let (path, real) = (path.display(), real.display());
-                let message = format!("Granted path now points elsewhere: `{path}` is `{real}`");
-                let hint = "Check who made the link; if it is right, allow the skill again";
-                return refused(message, hint);
-            }
-        }
-        self.check_protected()
+        Ok(())
     }
 }
 
-fn refuse_covered(path: &Path, verb: &str, covered: Option<&Path>) -> Result<(), RunError> {
-    let Some(covered) = covered else {
-        return Ok(());
-    };
-    let (path, covered) = (path.display(), covered.display());
-    let message = if path.to_string() == covered.to_string() {
-        format!("Path cannot be granted to be {verb}, it is protected: `{path}`")
+fn refused_covered(path: &Path, verb: &str, covered: &Path) -> RunError {
+    let message = if path == covered {
+        format!(
+            "Path cannot be granted to be {verb}, it is protected: `{}`",
+            path.display()
+        )
     } else {
-        format!("Path cannot be granted to be {verb}, because of `{covered}`: `{path}`")
+        format!(
+            "Path cannot be granted to be {verb}, because of `{}`: `{}`",
+            covered.display(),
+            path.display()
+        )
     };
-    let hint = "Credentials, start-up files and the settings and skills of clients are never granted; ask for a folder of its own instead";
-    Err(RunError::new(RunErrorKind::NotPermitted, message, hint))
+    let hint = "Credentials, start-up files, the settings and skills of clients and other users' homes are never granted; ask for a folder of its own instead";
+    RunError::new(RunErrorKind::NotPermitted, message, hint)
 }
 
 fn is_grantable(path: &Path) -> bool {
-    use std::path::Component;
-    let plain = path
-        .components()
-        .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-    let taken = [
-        "/proc",
-        "/sys",
-        "/dev",
-        "/skill",
-        "/language-host",
-        "/packages",
-        "/node_modules",
-    ];
+    let is_plain = |part| !matches!(part, Component::ParentDir | Component::CurDir);
     path.is_absolute()
-        && plain
+        && path.components().all(is_plain)
         && path.parent().is_some()
         && path != Path::new("/tmp")
-        && !taken.iter().any(|taken| path.starts_with(taken))
+        && !TAKEN.iter().any(|taken| path.starts_with(taken))
         && !path.as_os_str().as_encoded_bytes().contains(&0)
 }

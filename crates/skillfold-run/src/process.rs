@@ -5,9 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::approved_path::OpenedPath;
 use crate::copy::SkillCopy;
 use crate::dependencies::Installer;
-use crate::interpreter::Installed;
+use crate::installed::Installed;
 use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
 use crate::permissions::{Packages, Permissions};
@@ -87,6 +88,12 @@ pub(crate) struct Request<'a> {
     )]
     pub(crate) limits: &'a RunLimits,
     pub(crate) permissions: &'a Permissions,
+    /// The granted paths.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "mounted on Linux alone")
+    )]
+    pub(crate) granted: Vec<OpenedPath>,
     /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: SandboxReport,

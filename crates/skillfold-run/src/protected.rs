@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-use crate::interpreter::is_language;
+/// Folders that hold the users' homes.
+const HOMES: [&str; 3] = ["/home", "/Users", "/var/home"];
+
+/// Folders among the homes that belong to no person.
+const NOBODYS: [&str; 2] = ["linuxbrew", "Shared"];
 
 /// What a host withholds from every run: credentials, and files that would let a script run outside its sandbox.
 ///
@@ -16,8 +19,7 @@ pub struct Protected {
 }
 
 impl Protected {
-    /// Sets the user's home. If a script's shebang names a program in it, a run sees only the program, unless it is one
-    /// of the languages Skillfold knows.
+    /// Sets the user's home. Other users' homes are then secret.
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
@@ -38,28 +40,59 @@ impl Protected {
         self
     }
 
+    /// Returns the same home, and nothing else.
+    pub(crate) fn only_home(&self) -> Self {
+        Self {
+            home: self.home.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Returns what reading a path would expose.
-    pub(crate) fn read_exposes(&self, path: &Path) -> Option<&Path> {
-        covered(&self.secret, path)
+    pub(crate) fn read_exposes(&self, path: &Path) -> Option<PathBuf> {
+        covered(&self.secret, path).or_else(|| self.other_home(path))
     }
 
     /// Returns what writing to a path could change.
-    pub(crate) fn write_exposes(&self, path: &Path) -> Option<&Path> {
+    pub(crate) fn write_exposes(&self, path: &Path) -> Option<PathBuf> {
         self.read_exposes(path)
             .or_else(|| covered(&self.unwritable, path))
     }
 
-    /// Returns whether a run sees the libraries in its interpreter's install folder. Shared folders, such as the home
-    /// and `~/.local`, contain more than libraries.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn shows_libraries(&self, prefix: &Path, program: &Path) -> bool {
-        let is_in_home = (self.home.as_ref()).is_some_and(|home| prefix.starts_with(home));
+    /// Returns the home that a path is in, the user's or another's.
+    pub(crate) fn home_of(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(home) = self.home.as_ref().filter(|home| path.starts_with(home)) {
+            return Some(home.clone());
+        }
+        let root = Path::new("/root");
+        let among = HOMES.iter().find_map(|homes| {
+            let name = path.strip_prefix(homes).ok()?.components().next()?;
+            let is_persons = !NOBODYS.iter().any(|nobodys| name.as_os_str() == *nobodys);
+            is_persons.then(|| Path::new(homes).join(name))
+        });
+        among.or_else(|| path.starts_with(root).then(|| root.to_owned()))
+    }
+
+    /// Returns another user's home that a path is in, or the folder of all homes if it is above them.
+    fn other_home(&self, path: &Path) -> Option<PathBuf> {
+        let own = self.home.as_ref()?;
+        let above = HOMES.iter().map(Path::new);
+        let above = above
+            .filter(|homes| homes.starts_with(path))
+            .map(Path::to_owned);
+        above.chain(self.home_of(path)).find(|home| home != own)
+    }
+
+    /// Returns whether nothing protected is below a folder. Shared folders, such as the home and `~/.local`, contain
+    /// more than an interpreter and its libraries.
+    pub(crate) fn is_free_of_others(&self, folder: &Path) -> bool {
         let mut all = self.secret.iter().chain(&self.unwritable);
-        (is_language(program) || !is_in_home) && !all.any(|path| path.starts_with(prefix))
+        !all.any(|path| path.starts_with(folder))
     }
 }
 
-fn covered<'a>(protected: &'a [PathBuf], path: &Path) -> Option<&'a Path> {
-    let mut protected = protected.iter().map(PathBuf::as_path);
-    protected.find(|protected| path.starts_with(protected) || protected.starts_with(path))
+fn covered(protected: &[PathBuf], path: &Path) -> Option<PathBuf> {
+    let mut protected = protected.iter();
+    let found = protected.find(|it| path.starts_with(it) || it.starts_with(path));
+    found.cloned()
 }

@@ -8,6 +8,7 @@ use skillfold_core::name::ResourcePath;
 use crate::copy::SkillCopy;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
+use crate::installed::find;
 use crate::interpreter;
 use crate::layers::{Layer, SandboxReport};
 use crate::options::RunOptions;
@@ -129,12 +130,13 @@ impl<'a> Run<'a> {
 
     fn spawn(&self, input: Input<'_>) -> Result<Process, RunError> {
         self.check_arguments()?;
-        self.options.permissions.check()?;
+        let (search, permissions) = (&self.options.search, &self.options.permissions);
+        let granted = permissions.open()?;
         let candidates = match self.host {
             Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
             _ => script(self.copy, self.script)?.interpreters,
         };
-        let interpreter = interpreter::find(&candidates, &self.options.search, self.script)?;
+        let interpreter = find(&candidates, search, permissions, self.script)?;
         let report = layers();
         if let Some(state) = report.refusal(&self.options.accept) {
             return Err(RunError::sandbox_unavailable(state));
@@ -147,7 +149,8 @@ impl<'a> Run<'a> {
             arguments: &self.arguments,
             input,
             limits: &self.options.limits,
-            permissions: &self.options.permissions,
+            permissions,
+            granted,
             packages: self.packages()?,
             report,
         };

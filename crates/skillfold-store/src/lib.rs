@@ -49,8 +49,8 @@ pub use proposals::approval::{Approval, CheckedProofs, Requirement};
 pub use proposals::decide::NewVersion;
 pub use proposals::history::{SkillVersion, VersionCause};
 pub use proposals::log::{
-    ApprovedBy, Author, Event, LogDamage, LogRecords, Operation, OperationOutcome, Record,
-    RecordedApproval, Target, UnknownEvent, Verdict,
+    Allowance, ApprovedBy, Author, Event, LogDamage, LogRecords, Operation, OperationOutcome,
+    Record, RecordedApproval, Target, UnknownEvent, Verdict,
 };
 pub use proposals::proposal::{Proposal, other_format};
 pub use proposals::propose::{NewProposal, PendingProposal, Preview, Proposals, Proposed};

@@ -1,5 +1,7 @@
 //! Options of the commands that run scripts and tools of skills.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::complete;
@@ -15,6 +17,9 @@ pub(crate) struct Allow {
     /// Stop allowing it to run
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Name a program that may run its scripts, with the libraries beside it; can be repeated
+    #[arg(long, value_name = "PATH", requires = "id", conflicts_with = "remove")]
+    pub(crate) interpreter: Vec<PathBuf>,
     /// Let clients prompt you to allow a skill
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
     pub(crate) ask_in_clients: Option<String>,

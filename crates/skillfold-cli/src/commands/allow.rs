@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
+use skillfold::core::{Error, Refusal};
 use skillfold::run::{Layer, LayerState, layers};
 use skillfold::store::{Event, Operation, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
@@ -17,6 +17,7 @@ use crate::arguments::{Allow, Global};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::approval;
+use crate::terminal::ask::can_ask;
 use crate::terminal::output::{
     BOLD, DIM, GOOD, Output, PLAIN, WARN, display_path, paint, pluralize,
 };
@@ -35,7 +36,14 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
         disallow_skill(&environment, &allowed_folder(&skills, &environment, id)?)?;
         output.say(format!("`{}` is no longer allowed to run", visible(id)));
     } else {
-        allow(&skills, &skills.runnable(id)?, output)?;
+        let mut skill = skills.runnable(id)?;
+        let environment = host::environment(global)?;
+        for program in &options.interpreter {
+            let program = environment.directory().join(program);
+            let named = skill.with_interpreter(&program);
+            skill = named.map_err(ScriptError::from)?;
+        }
+        allow(&skills, &skill, output)?;
     }
     if output.is_json() {
         output.json(Document::Scripts(ScriptList::new(&skills.runnable(id)?)))?;
@@ -118,12 +126,17 @@ pub(crate) fn allow(
     skill: &RunnableSkill,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if skill.allowed().is_some() {
-        output.say("Nothing to do: it is already allowed");
-        return Ok(());
+    match skill.check_allowed() {
+        Ok(_) => {
+            output.say("Nothing to do: it is already allowed");
+            return Ok(());
+        }
+        // Says what changed since it was allowed.
+        Err(error) if skill.has_changed_grants() => output.say(error),
+        Err(_) => {}
     }
     show(skill, output)?;
-    skill.check_grants().map_err(ScriptError::from)?;
+    check_shown(skill, output)?;
     show_missing_layers(skills, output)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
     let approval = approval::approve(skills, &skills.store()?, &question, skill.id(), output)?;
@@ -144,7 +157,7 @@ pub(crate) fn prepare(
     }
     skill.check_installers().map_err(ScriptError::from)?;
     show(skill, output)?;
-    skill.check_grants().map_err(ScriptError::from)?;
+    check_shown(skill, output)?;
     show_missing_layers(skills, output)?;
     let id = visible(skill.id()).into_owned();
     let question = format!("Install these packages, and let `{id}` run this?");
@@ -213,18 +226,33 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     }
     output.show_table(&table)?;
     let asked = skill.asked();
-    for line in asked.lines() {
-        output.show(paint(WARN, format!("  asks for {line}")))?;
-    }
     for unknown in &asked.unknown {
         let unknown = visible(unknown);
         output.show(format!("  unknown permission `{unknown}` (ignored)"))?;
+    }
+    for line in permission_lines(skill) {
+        output.show(paint(WARN, line))?;
     }
     if asked.is_empty() {
         output.show("  can access only its own files and a scratch folder; no network")?;
     }
     let missing = missing_layers(Layer::is_required);
     missing.iter().try_for_each(|line| output.show(line))
+}
+
+fn permission_lines(skill: &RunnableSkill) -> Vec<String> {
+    let lines = skill.permission_lines().into_iter();
+    lines.map(|line| format!("  {line}")).collect()
+}
+
+/// Refuses what no skill gets, and a list of permissions that the user cannot see whole when they are asked.
+fn check_shown(skill: &RunnableSkill, output: &Output) -> Result<(), Failure> {
+    skill.check_grants().map_err(ScriptError::from)?;
+    if can_ask() && !output.shows_whole(&permission_lines(skill)) {
+        let rule = "What it asks for is not on the screen as a whole, and you would agree to more than you see; enlarge the window, and do not redirect the output";
+        return Err(Error::refused(skill.id(), Refusal::Approval, rule).into());
+    }
+    Ok(())
 }
 
 /// Shows, before the first skill is allowed, which layers this system lacks that no run needs. `skillfold run --sandbox` shows

@@ -125,6 +125,32 @@ impl Output {
         self.line(line)
     }
 
+    /// Returns whether lines that were shown, and a question after them, are on the user's screen at once.
+    pub(crate) fn shows_whole(&self, lines: &[String]) -> bool {
+        // The question, and what may be said before it.
+        const BELOW: usize = 4;
+        let (wrapped_at, is_seen) = if self.is_json {
+            (self.message_columns, io::stderr().is_terminal())
+        } else {
+            (self.columns, io::stdout().is_terminal())
+        };
+        let (columns, rows) = match terminal_size() {
+            Some((columns, rows)) => (usize::from(columns.0), usize::from(rows.0)),
+            None => DEFAULT_SIZE,
+        };
+        let rows_of = |line: &str| display_width(line).div_ceil(columns.max(1)).max(1);
+        let wrapped_at = wrapped_at.unwrap_or(columns);
+        let needed: usize = (lines.iter())
+            .map(|line| {
+                wrap_lines(line, wrapped_at)
+                    .lines()
+                    .map(rows_of)
+                    .sum::<usize>()
+            })
+            .sum();
+        lines.is_empty() || is_seen && needed + BELOW <= rows
+    }
+
     /// Prints the command's own text unchanged.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.stdout.buffer.extend_from_slice(text.as_bytes());
@@ -204,6 +230,9 @@ impl Output {
 
 /// The fewest columns that output is fitted to; a terminal that says less is not believed.
 const MIN_COLUMNS: usize = 40;
+
+/// The columns and rows of a terminal that does not say.
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
 fn terminal_columns(stream: &impl IsTerminal) -> Option<usize> {
     let (columns, _) = terminal_size().filter(|_| stream.is_terminal())?;

@@ -51,12 +51,20 @@ fn put(world: &World, file: &str, bytes: impl AsRef<[u8]>) {
 
 /// Returns the same file in the next format.
 fn next(text: &str) -> String {
-    let next = text
-        .replace("format = 1", "format = 2")
-        .replace("\"format\":1", "\"format\":2")
-        .replace("format: \"1\"", "format: \"2\"");
+    let number = number(text);
+    let mut next = text.to_owned();
+    for key in ["format = ", "\"format\":", "format: \""] {
+        next = next.replace(&format!("{key}{number}"), &format!("{key}{}", number + 1));
+    }
     assert_ne!(next, text);
     next
+}
+
+/// Returns the number of a file's format.
+fn number(text: &str) -> u32 {
+    let after = text.split_once("format").unwrap().1;
+    let digits = after.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits[..1].parse().unwrap()
 }
 
 /// Checks that a fixture is read by a command, which says `today` then, and that neither this command nor one that writes touches a
@@ -70,9 +78,10 @@ fn check(world: &World, name: &str, read: &[&str], today: &str, write: &[&str]) 
     assert!(!shown.contains("not understood"), "{name}: {shown}");
     let newer = next(&text);
     put(world, file, &newer);
+    let other = format!("format {}", number(&newer));
     for command in [read, write] {
         let shown = world.run(command);
-        assert!(shown.contains("format 2"), "{name} {command:?}: {shown}");
+        assert!(shown.contains(&other), "{name} {command:?}: {shown}");
         assert!(shown.contains(name), "{name} {command:?}: {shown}");
         assert_eq!(world.read(file), newer, "{name} {command:?}");
     }
@@ -184,7 +193,7 @@ fn log_of_a_newer_format_is_shown_and_never_written() {
     assert!(world.run(&["audit"]).contains("recommended"));
     let shown = world.run(&["trust", "--yes"]);
     assert!(
-        shown.contains("has the format 2") && shown.contains("audit.jsonl"),
+        shown.contains("has the format 3") && shown.contains("audit.jsonl"),
         "{shown}"
     );
     assert_eq!(world.read(&file), newer);
@@ -237,11 +246,11 @@ fn passphrase_of_a_newer_format_approves_nothing_and_is_not_replaced() {
     put(&world, &file, next(&text));
     let error = store.check_proofs("correct horse").unwrap_err().to_string();
     assert!(
-        error.contains("format 2") && error.contains("passphrase.json"),
+        error.contains("format 3") && error.contains("passphrase.json"),
         "{error}"
     );
     let set = store.set_passphrase("another horse", Some("correct horse"), UNIX_EPOCH);
-    assert!(set.unwrap_err().to_string().contains("format 2"));
+    assert!(set.unwrap_err().to_string().contains("format 3"));
     assert_eq!(world.read(&file), next(&text));
 }
 

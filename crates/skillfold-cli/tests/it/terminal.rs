@@ -32,6 +32,59 @@ fn on_terminal(world: &World, arguments: &str, variables: &[(&str, &str)]) -> St
 }
 
 #[test]
+fn permissions_that_are_not_seen_whole_cannot_be_allowed() {
+    let world = world();
+    let folders: Vec<String> = (0..12).map(|number| format!("~/notes-{number}")).collect();
+    let text = format!(
+        "---\nname: many\ndescription: Reads notes.\npermissions: {{read: [{}]}}\n---\n",
+        folders.join(", ")
+    );
+    world.write(&format!(
+        "\n//- person/.agents/skills/many/SKILL.md\n{text}"
+    ));
+    world.write("\n//- person/.agents/skills/many/scripts/a.sh\necho ran\n");
+    for folder in &folders {
+        world.write(&format!("\n//- person/{}/x\n", &folder[2..]));
+    }
+    let asked = |size: &str, arguments: &str| {
+        let command = format!(
+            "stty {size}; {} {arguments}",
+            env!("CARGO_BIN_EXE_skillfold")
+        );
+        let output = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(world.path("app"))
+            .env("HOME", world.path("person"))
+            .env("TERM", "xterm-256color")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let shown = asked("rows 40 cols 80", "allow many");
+    assert!(
+        shown.contains("asks for read access to ~/notes-11"),
+        "{shown}"
+    );
+    assert!(shown.contains("[y/N]"), "{shown}");
+    for (size, arguments) in [
+        ("rows 12 cols 80", "allow many"),
+        // Wrapped lines take more rows.
+        ("rows 20 cols 20", "allow many"),
+        ("rows 40 cols 80", "allow many > out.txt"),
+        ("rows 12 cols 80", "run many scripts/a.sh"),
+    ] {
+        let shown = asked(size, arguments);
+        assert!(!shown.contains("[y/N]"), "{size} {arguments}: {shown}");
+        assert!(
+            shown.contains("Refused to approve `many`"),
+            "{size} {arguments}: {shown}"
+        );
+    }
+}
+
+#[test]
 fn colours_are_for_a_terminal_only() {
     let world = world();
     for arguments in ["list", "check", "doctor", "show pdf"] {

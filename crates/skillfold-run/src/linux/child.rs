@@ -189,7 +189,7 @@ fn set_up(
     mount_change(c"/", private).at(Step::PrivateMounts)?;
     // Still as the host's user, to reach files only that user can.
     for (mount, copy) in plan.mounts.iter().zip(copies.iter_mut()) {
-        let new = clone_mount(&mount.source).at(Step::CopyMounts)?;
+        let new = clone_mount(&mount.source, mount.inode).at(Step::CopyMounts)?;
         restrict_mount(&new, mount.attributes, Below::Included).at(Step::CopyMounts)?;
         *copy = Some(new);
     }

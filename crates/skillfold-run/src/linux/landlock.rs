@@ -1,12 +1,12 @@
 //! Landlock: the kernel refuses files, TCP and signals outside what was granted.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use libc::{c_int, c_long};
 use rustix::io::Errno;
 
-use super::sys::{null, open_without_links, owned, syscall};
+use super::sys::{null, open_checked, owned, syscall};
 use crate::permissions::Network;
 
 const CREATE_RULESET: c_long = 444;
@@ -58,13 +58,22 @@ struct PathBeneath {
     parent: c_int,
 }
 
+/// What is allowed below a path.
+#[derive(Debug)]
+struct Rule {
+    path: CString,
+    rights: u64,
+    /// The device and inode that the path must be.
+    inode: Option<(u64, u64)>,
+}
+
 /// The ruleset, prepared before the process starts.
 #[derive(Debug)]
 pub(super) struct Rules {
     attributes: RulesetAttributes,
     /// Older kernels know fewer attributes.
     attributes_size: usize,
-    paths: Vec<(CString, u64)>,
+    paths: Vec<Rule>,
 }
 
 /// Returns the Landlock version, or the OS error.
@@ -112,14 +121,27 @@ impl Rules {
             Access::Devices => READ_FILE | WRITE_FILE | READ_FOLDER,
             Access::Write => u64::MAX,
         };
-        self.paths.push((path, rights & self.attributes.files));
+        let rights = rights & self.attributes.files;
+        let inode = None;
+        self.paths.push(Rule {
+            path,
+            rights,
+            inode,
+        });
     }
 
     /// Grants access to a file.
     pub(super) fn allow_file(&mut self, path: CString, access: Access) {
         self.allow_folder(path, access);
-        if let Some((_, rights)) = self.paths.last_mut() {
-            *rights &= OF_FILES;
+        if let Some(rule) = self.paths.last_mut() {
+            rule.rights &= OF_FILES;
+        }
+    }
+
+    /// Makes the last rule fail if its path is another file or folder.
+    pub(super) fn require_inode(&mut self, inode: (u64, u64)) {
+        if let Some(rule) = self.paths.last_mut() {
+            rule.inode = Some(inode);
         }
     }
 
@@ -127,21 +149,21 @@ impl Rules {
     pub(super) fn enforce(&self) -> Result<(), Errno> {
         let (attributes, size) = (&raw const self.attributes, self.attributes_size);
         let ruleset = owned(syscall!(CREATE_RULESET, attributes, size, 0)?);
-        for (path, rights) in &self.paths {
-            allow(&ruleset, path, *rights)?;
+        for rule in &self.paths {
+            allow(&ruleset, rule)?;
         }
         syscall!(RESTRICT_SELF, ruleset.as_raw_fd(), 0).map(drop)
     }
 }
 
-fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<(), Errno> {
-    let parent = match open_without_links(path) {
+fn allow(ruleset: &OwnedFd, rule: &Rule) -> Result<(), Errno> {
+    let parent = match open_checked(&rule.path, rule.inode) {
         // A missing path needs no rule.
         Err(Errno::NOENT) => return Ok(()),
         result => result?,
     };
     let rule = PathBeneath {
-        allowed: rights,
+        allowed: rule.rights,
         parent: parent.as_raw_fd(),
     };
     let (ruleset, rule) = (ruleset.as_raw_fd(), &raw const rule);

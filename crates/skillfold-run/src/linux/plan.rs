@@ -17,10 +17,12 @@ use seccompiler::BpfProgram;
 
 use super::landlock::{Access, Rules, VERSION_WITH_SCOPES, version};
 use super::seccomp::{UnixSockets, filters};
+use crate::approved_path::{OpenedPath, PathAccess};
 use crate::copy::Executable;
+use crate::installed::Installed;
 use crate::layers::Layer;
 use crate::limits::RunLimits;
-use crate::permissions::{Network, Permissions};
+use crate::permissions::Network;
 use crate::process::Request;
 
 /// The skill's folder in the sandbox.
@@ -82,9 +84,6 @@ const FILES: [(&str, &[u8]); 2] = [
     ("/etc/group", b"skill:x:1000:\n"),
 ];
 
-/// Folders besides `bin` that an interpreter outside the system folders needs.
-const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
-
 /// What is created in the new root, in this order.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
@@ -100,6 +99,8 @@ pub(super) struct Mount {
     pub(super) target: CString,
     /// Attributes to add.
     pub(super) attributes: u64,
+    /// The device and inode that it must be.
+    pub(super) inode: Option<(u64, u64)>,
 }
 
 /// What a process needs, with or without namespaces.
@@ -162,8 +163,11 @@ impl<'a> Plan<'a> {
         for (path, access) in system_paths(request) {
             layout.add_host_path(&path, access)?;
         }
-        for (path, access) in granted_paths(request.permissions) {
-            layout.add_mount(&request.permissions.real_path(path)?, path, access)?;
+        for granted in granted_paths(request) {
+            layout.add_mount(&granted.real, &granted.path, access(granted))?;
+            if let Some(mount) = layout.mounts.last_mut() {
+                mount.inode = Some(granted.inode);
+            }
         }
         if let Some(packages) = request.packages {
             let seen = packages.path(SKILL.as_ref());
@@ -246,8 +250,8 @@ impl Program {
             rules.allow_folder(c"/".to_owned(), Access::Read);
             rules.allow_folder(c"/dev".to_owned(), Access::Devices);
             rules.allow_folder(c_string(SCRATCH)?, Access::Write);
-            for path in request.permissions.write() {
-                add_rule(rules, path, Access::Write)?;
+            for granted in granted_paths(request) {
+                add_rule(rules, &granted.path, access(granted))?;
             }
         }
         Ok(self)
@@ -266,8 +270,9 @@ impl Program {
                     add_rule(rules, &real, access)?;
                 }
             }
-            for (path, access) in granted_paths(request.permissions) {
-                add_rule(rules, &request.permissions.real_path(path)?, access)?;
+            for granted in granted_paths(request) {
+                add_rule(rules, &granted.real, access(granted))?;
+                rules.require_inode(granted.inode);
             }
             add_rule(rules, &skill.canonicalize()?, Access::Read)?;
             if let Some(packages) = request.packages {
@@ -292,11 +297,26 @@ fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the granted paths.
-fn granted_paths(permissions: &Permissions) -> impl Iterator<Item = (&PathBuf, Access)> {
-    let read = permissions.read().iter().map(|path| (path, Access::Read));
-    let write = permissions.write().iter();
-    read.chain(write.map(|path| (path, Access::Write)))
+/// Returns the granted paths, and the interpreter that the user named.
+fn granted_paths<'r>(request: &'r Request<'_>) -> impl Iterator<Item = &'r OpenedPath> {
+    let named = request.interpreter.named.iter();
+    let is_visible = |path: &&OpenedPath| is_system(&path.real);
+    request
+        .granted
+        .iter()
+        .chain(named.filter(move |path| !is_visible(path)))
+}
+
+fn access(path: &OpenedPath) -> Access {
+    match path.access {
+        PathAccess::Read => Access::Read,
+        PathAccess::Write => Access::Write,
+    }
+}
+
+/// Returns whether every run sees a path.
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| path.starts_with(system))
 }
 
 /// Returns the host paths that a run sees without a grant.
@@ -319,18 +339,16 @@ fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
             add(path.as_ref(), Access::Read);
         }
     }
-    let program = &request.interpreter.path;
-    if !SYSTEM.iter().any(|system| program.starts_with(system)) {
-        add(program, Access::Read);
-        // Never the entire folder above `bin`, which may be a home.
-        let bin = program.parent().filter(|folder| folder.ends_with("bin"));
-        let prefix = bin.and_then(Path::parent);
-        for name in prefix
-            .filter(|prefix| permissions.protected().shows_libraries(prefix, program))
-            .into_iter()
-            .flat_map(|prefix| BESIDE_BIN.map(|name| prefix.join(name)))
-        {
-            add(&name, Access::Read);
+    let Installed {
+        path,
+        folders,
+        named,
+        ..
+    } = &request.interpreter;
+    if named.is_empty() && !is_system(path) {
+        add(path, Access::Read);
+        for folder in folders {
+            add(folder, Access::Read);
         }
     }
     paths
@@ -371,6 +389,7 @@ impl<'a> Layout<'a> {
             source: c_string(source.as_os_str())?,
             target: c_string(seen.as_os_str())?,
             attributes,
+            inode: None,
         });
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::seccomp::IS_KNOWN;
 use super::spawn::{Streams, launch};
 use super::sys::syscall;
 use crate::copy::SkillCopy;
-use crate::interpreter::Installed;
+use crate::installed::Installed;
 use crate::layers::{Layer, SandboxReport};
 use crate::limits::RunLimits;
 use crate::permissions::Permissions;
@@ -71,7 +71,10 @@ pub(super) fn probe_sandbox(report: &SandboxReport) -> (Option<String>, Option<S
                     path: PathBuf::from(NO_PROGRAM),
                     name: NO_PROGRAM.to_owned(),
                     arguments: Vec::new(),
+                    folders: Vec::new(),
+                    named: Vec::new(),
                 },
+                granted: Vec::new(),
                 script: "",
                 host: None,
                 arguments: &[],

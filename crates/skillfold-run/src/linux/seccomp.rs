@@ -127,6 +127,19 @@ const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPEN: &[(c_long, u8)] = &[(libc::SYS_openat, 2)];
 
+/// Calls that set or remove extended attributes: access lists, capabilities and labels would stay on files that a run
+/// leaves behind. The numbers of the last two are the same on every architecture: `setxattrat` and `removexattrat`.
+const SET_ATTRIBUTES: &[c_long] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    463,
+    466,
+];
+
 /// The setuid and setgid bits, which give whoever runs a file the rights of its owner or group.
 const SET_ID: u32 = 0o6000;
 
@@ -193,9 +206,12 @@ pub(super) fn filters(
     refuse_if(libc::SYS_socket, sockets)?;
     // The flags of one and the mode of the other are behind a pointer; programs fall back to `clone` and `openat`.
     let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    // Programs that copy files go on without attributes where the file system has none.
+    let attributes = SET_ATTRIBUTES.iter().map(|call| (*call, Vec::new()));
     let mut filters = vec![
         compile(refused, libc::EPERM)?,
         compile(unknown.into(), libc::ENOSYS)?,
+        compile(attributes.collect(), libc::EOPNOTSUPP)?,
     ];
     if cfg!(target_arch = "x86_64") {
         filters.push(no_x32().into());

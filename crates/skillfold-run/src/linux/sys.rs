@@ -4,13 +4,15 @@
 //! `execve` and signal calls are not public. Its `dup3` requires an open descriptor, and its `getrlimit` cannot fail,
 //! though a filter on the host may refuse it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::ptr;
 
 use libc::{c_char, c_int, c_long, c_uint, c_void};
-use rustix::fs::{self, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, Mode, OFlags};
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::mount::{OpenTreeFlags, open_tree};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -18,6 +20,8 @@ use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, remove_capability_from_bounding_set,
     set_capabilities, set_capabilities_secure_bits,
 };
+
+use crate::approved_path::open_without_links;
 
 /// Converts the result of a system call to a value or an error.
 pub(super) fn checked(result: c_long) -> Result<c_long, Errno> {
@@ -92,20 +96,25 @@ pub(super) fn make_file(path: &CStr, mode: c_uint, bytes: &[u8]) -> Result<(), E
     write_all(fs::open(path, flags, Mode::from_raw_mode(mode))?, bytes)
 }
 
-/// Opens a path as a reference (`O_PATH`). A link anywhere in the path is an error.
-pub(super) fn open_without_links(path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+/// Opens a path as a reference (`O_PATH`). A link anywhere in the path is an error, and so is another file than the
+/// one with this device and inode: what was checked is what is used.
+pub(super) fn open_checked(path: &CStr, inode: Option<(u64, u64)>) -> Result<OwnedFd, Errno> {
+    let opened = open_without_links(Path::new(OsStr::from_bytes(path.to_bytes())))?;
+    let found = fs::fstat(&opened)?;
+    if inode.is_some_and(|inode| inode != (found.st_dev, found.st_ino)) {
+        return Err(Errno::STALE);
+    }
+    Ok(opened)
 }
 
-/// Returns a detached copy of a mount and its submounts. A link anywhere in the path is an error: links were resolved
-/// when the path was checked, so this one is new.
-pub(super) fn clone_mount(path: &CStr) -> Result<OwnedFd, Errno> {
+/// Returns a detached copy of a mount and its submounts. The handle cannot come from the host process: the kernel only
+/// copies mounts of the caller's own namespace.
+pub(super) fn clone_mount(path: &CStr, inode: Option<(u64, u64)>) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
         | OpenTreeFlags::AT_EMPTY_PATH;
-    open_tree(open_without_links(path)?, c"", flags)
+    open_tree(open_checked(path, inode)?, c"", flags)
 }
 
 /// Whether to include submounts.

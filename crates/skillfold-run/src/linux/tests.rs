@@ -8,7 +8,7 @@ use seccompiler::sock_filter;
 
 use super::report::probe_sandbox;
 use super::seccomp::install;
-use super::sys::clone_mount;
+use super::sys::{clone_mount, open_checked};
 use crate::copy::SkillCopy;
 use crate::layers::SandboxReport;
 use crate::run::{Run, layers};
@@ -69,6 +69,25 @@ fn mounts_are_copied_without_following_links() {
     std::os::unix::fs::symlink("/etc", &link).unwrap();
     for path in [link.clone(), link.join("hosts")] {
         let path = super::plan::c_string(path.as_os_str()).unwrap();
-        assert_eq!(clone_mount(&path).unwrap_err(), Errno::LOOP);
+        assert_eq!(clone_mount(&path, None).unwrap_err(), Errno::LOOP);
     }
+}
+
+#[test]
+fn only_the_folder_that_was_checked_is_mounted() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    let inode = |name: &str| {
+        let path = real.join(name);
+        std::fs::create_dir(&path).unwrap();
+        let found = path.metadata().unwrap();
+        (found.dev(), found.ino())
+    };
+    let (one, other) = (inode("one"), inode("other"));
+    let path = super::plan::c_string(real.join("one").as_os_str()).unwrap();
+    assert!(open_checked(&path, Some(one)).is_ok());
+    assert_eq!(open_checked(&path, Some(other)).unwrap_err(), Errno::STALE);
+    assert_eq!(clone_mount(&path, Some(other)).unwrap_err(), Errno::STALE);
 }

@@ -15,6 +15,7 @@ use self::lock::reduced_lock;
 use crate::copy::SkillCopy;
 use crate::dependencies::{Dependencies, Installer, requires_python};
 use crate::error::{RunError, RunErrorKind};
+use crate::installed::find;
 use crate::interpreter::{self, Interpreter};
 use crate::limits::RunLimits;
 use crate::options::RunOptions;
@@ -259,7 +260,8 @@ impl<'a> Prepare<'a> {
     }
 
     fn permissions(&self, program: &Path, folder: &Path) -> Permissions {
-        let mut permissions = Permissions::default().with_network().with_write(folder);
+        let permissions = self.options.permissions.only_interpreters();
+        let mut permissions = permissions.with_network().with_write(folder);
         let npm = program.parent().and_then(Path::parent);
         let read = match (self.dependencies.installer, npm) {
             (Installer::Npm, Some(npm)) if npm.ends_with("npm") => npm,
@@ -295,7 +297,8 @@ impl<'a> Prepare<'a> {
             program: "uv".to_owned(),
             arguments: Vec::new(),
         };
-        let found = interpreter::find(&[wanted], &self.options.search, &self.dependencies.file);
+        let (search, permissions) = (&self.options.search, &self.options.permissions);
+        let found = find(&[wanted], search, permissions, &self.dependencies.file);
         Ok(found.map_err(|_| self.missing())?.path)
     }
 

@@ -4,7 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use skillfold_run::{Permissions, Protected, Run, RunError, RunOptions, SYSTEM_FOLDERS};
+use skillfold_run::{
+    ApprovedPath, NamedInterpreter, PathAccess, PathKind, Permissions, Protected, Run, RunError,
+    RunOptions,
+};
 use tempfile::TempDir;
 
 use crate::skill::{path, skill};
@@ -39,29 +42,233 @@ fn said(
     ))
 }
 
+/// Returns what a run that lists a path prints, or why it is refused.
+fn listed(root: &Path, path: &Path, permissions: &Permissions) -> String {
+    match said(("a.sh", "ls -A \"$1\""), &[path], permissions.clone()) {
+        Ok(text) => text,
+        Err(error) => {
+            assert_eq!(error.code(), "not_permitted");
+            error.to_string().replace(&*root.to_string_lossy(), "ROOT")
+        }
+    }
+}
+
 #[test]
-fn granted_path_that_resolves_elsewhere_is_refused() {
+fn link_in_a_granted_path_is_refused_and_named() {
     let (_folder, root) = open_folder();
-    let home = root.join("site/page");
-    fs::create_dir_all(&home).unwrap();
+    let page = root.join("site/page");
+    fs::create_dir_all(&page).unwrap();
     fs::create_dir_all(root.join("other/page")).unwrap();
     fs::write(root.join("other/page/key"), "secret").unwrap();
-    let permissions = || {
-        Permissions::default()
-            .with_read(&home)
-            .with_real_path(&home, &home)
-    };
-    let list = ("a.sh", "ls -A \"$1\"");
-    assert_eq!(said(list, &[&home], permissions()).unwrap(), "");
+    let permissions = Permissions::default().with_read(&page);
+    assert_eq!(listed(&root, &page, &permissions), "");
     fs::rename(root.join("site"), root.join("old")).unwrap();
     symlink("other", root.join("site")).unwrap();
-    let error = said(list, &[&home], permissions()).unwrap_err();
-    assert_eq!(error.code(), "not_permitted");
-    let text = error.to_string().replace(&*root.to_string_lossy(), "ROOT");
-    insta::assert_snapshot!(text, @"Granted path now points elsewhere: `ROOT/site/page` is `ROOT/other/page`");
-    // A link that existed when the path was granted.
-    let permissions = permissions().with_real_path(&home, root.join("other/page"));
-    assert_eq!(said(list, &[&home], permissions).unwrap(), "key\n");
+    insta::assert_snapshot!(listed(&root, &page, &permissions), @"Granted path now leads through the link `ROOT/site`: `ROOT/site/page`");
+    // A link to the very folder that was granted is a link.
+    fs::remove_file(root.join("site")).unwrap();
+    symlink("old", root.join("site")).unwrap();
+    insta::assert_snapshot!(listed(&root, &page, &permissions), @"Granted path now leads through the link `ROOT/site`: `ROOT/site/page`");
+    // A link that was there when the path was granted is where it led then.
+    fs::remove_file(root.join("site")).unwrap();
+    symlink("other", root.join("site")).unwrap();
+    let permissions = Permissions::default().with_read(&page);
+    assert_eq!(listed(&root, &page, &permissions), "key\n");
+    fs::remove_file(root.join("site")).unwrap();
+    symlink("old", root.join("site")).unwrap();
+    assert_eq!(
+        said(("a.sh", "ls -A \"$1\""), &[&page], permissions).unwrap(),
+        "key\n"
+    );
+}
+
+#[test]
+fn another_folder_in_the_place_of_a_granted_one_is_refused() {
+    let (_folder, root) = open_folder();
+    let (out, private) = (root.join("out"), root.join("private"));
+    fs::create_dir(&out).unwrap();
+    fs::create_dir(&private).unwrap();
+    fs::write(private.join("key"), "secret").unwrap();
+    let permissions = Permissions::default().with_write(&out);
+    assert_eq!(listed(&root, &out, &permissions), "");
+    fs::rename(&out, root.join("old")).unwrap();
+    insta::assert_snapshot!(listed(&root, &out, &permissions), @"Granted path does not exist: `ROOT/out`");
+    fs::rename(&private, &out).unwrap();
+    insta::assert_snapshot!(listed(&root, &out, &permissions), @"Granted folder was replaced by another one: `ROOT/out`");
+    fs::rename(&out, &private).unwrap();
+    fs::write(&out, "").unwrap();
+    insta::assert_snapshot!(listed(&root, &out, &permissions), @"Granted folder was replaced by another one: `ROOT/out`");
+    fs::remove_file(&out).unwrap();
+    fs::rename(root.join("old"), &out).unwrap();
+    assert_eq!(listed(&root, &out, &permissions), "");
+}
+
+#[test]
+fn granted_file_may_be_replaced_by_an_editor_but_not_by_a_link_or_a_folder() {
+    let (_folder, root) = open_folder();
+    let notes = root.join("notes.txt");
+    fs::write(&notes, "one\n").unwrap();
+    let permissions = Permissions::default().with_read(&notes);
+    let read = || said(("a.sh", "cat \"$1\""), &[&notes], permissions.clone());
+    assert_eq!(read().unwrap(), "one\n");
+    fs::write(root.join("new"), "two\n").unwrap();
+    fs::rename(root.join("new"), &notes).unwrap();
+    assert_eq!(read().unwrap(), "two\n");
+    let refused = || {
+        read()
+            .unwrap_err()
+            .to_string()
+            .replace(&*root.to_string_lossy(), "ROOT")
+    };
+    fs::remove_file(&notes).unwrap();
+    insta::assert_snapshot!(refused(), @"Granted path does not exist: `ROOT/notes.txt`");
+    symlink("/etc/hostname", &notes).unwrap();
+    insta::assert_snapshot!(refused(), @"Granted path is now a link: `ROOT/notes.txt`");
+    fs::remove_file(&notes).unwrap();
+    fs::create_dir(&notes).unwrap();
+    insta::assert_snapshot!(refused(), @"Granted file is now a folder: `ROOT/notes.txt`");
+}
+
+#[test]
+fn missing_folder_is_created_below_the_folder_that_was_there() {
+    let (_folder, root) = open_folder();
+    let above = root.join("above");
+    fs::create_dir(&above).unwrap();
+    let out = above.join("a/b");
+    let permissions = Permissions::default().with_write(&out);
+    assert_eq!(permissions.paths()[0].kind(), PathKind::Missing);
+    assert_eq!(permissions.paths()[0].folder(), above);
+    assert_eq!(listed(&root, &out, &permissions), "");
+    assert!(out.is_dir());
+    fs::write(out.join("kept"), "").unwrap();
+    assert_eq!(listed(&root, &out, &permissions), "kept\n");
+    // Reading creates nothing.
+    let missing = above.join("none");
+    let to_read = Permissions::default().with_read(&missing);
+    insta::assert_snapshot!(listed(&root, &missing, &to_read), @"Granted path does not exist: `ROOT/above/none`");
+    fs::remove_dir_all(above.join("a")).unwrap();
+    symlink("/etc", above.join("a")).unwrap();
+    insta::assert_snapshot!(listed(&root, &out, &permissions), @"Granted path now leads through the link `ROOT/above/a`: `ROOT/above/a/b`");
+    fs::rename(&above, root.join("old")).unwrap();
+    fs::create_dir(&above).unwrap();
+    insta::assert_snapshot!(listed(&root, &out, &permissions), @"Folder of the granted path was replaced by another one: `ROOT/above/a/b`");
+    assert!(!above.join("a").exists());
+}
+
+#[test]
+fn nested_permissions_are_one() {
+    use PathAccess::{Read, Write};
+
+    let (_folder, root) = open_folder();
+    fs::create_dir_all(root.join("a/b/c")).unwrap();
+    let merged = |wanted: &[(&str, PathAccess)]| -> String {
+        let mut permissions = Permissions::default();
+        for (path, access) in wanted {
+            permissions = permissions.with_path(ApprovedPath::resolve(root.join(path), *access));
+        }
+        let line = |granted: &ApprovedPath| {
+            let path = granted.path().strip_prefix(&root).unwrap();
+            format!("{} {:?}; ", path.display(), granted.access())
+        };
+        permissions.paths().iter().map(line).collect()
+    };
+    assert_eq!(merged(&[("a", Write), ("a/b", Read)]), "a Write; ");
+    assert_eq!(
+        merged(&[("a/b", Write), ("a/b/c", Write), ("a", Write)]),
+        "a Write; "
+    );
+    assert_eq!(merged(&[("a", Read), ("a", Write)]), "a Write; ");
+    // To write in a part of what can be read is a permission of its own.
+    assert_eq!(
+        merged(&[("a/b", Write), ("a", Read)]),
+        "a Read; a/b Write; "
+    );
+    // The path of a link is another path.
+    symlink("a/b", root.join("link")).unwrap();
+    assert_eq!(
+        merged(&[("a", Write), ("link", Read)]),
+        "a Write; link Read; "
+    );
+}
+
+#[test]
+fn writable_folder_in_a_readable_one_works_in_any_order() {
+    let (_folder, root) = open_folder();
+    fs::create_dir(root.join("in")).unwrap();
+    open(&root.join("in"));
+    let script = (
+        "a.sh",
+        "echo 1 > \"$1/in/x\"; echo 1 2>&- > \"$1/x\"; ls -A \"$1\" \"$1/in\"",
+    );
+    let permissions = Permissions::default()
+        .with_write(root.join("in"))
+        .with_read(&root);
+    let text = said(script, &[&root], permissions).unwrap();
+    assert!(
+        !root.join("x").exists() && root.join("in/x").exists(),
+        "{text}"
+    );
+}
+
+#[test]
+fn approved_path_is_the_same_after_it_was_stored() {
+    let (_folder, root) = open_folder();
+    for name in ["", "missing"] {
+        let approved = ApprovedPath::resolve(root.join(name), PathAccess::Read);
+        let json = serde_json::to_string(&approved).unwrap();
+        let read: ApprovedPath = serde_json::from_str(&json).unwrap();
+        assert_eq!(read, approved);
+        read.check().unwrap();
+    }
+}
+
+#[test]
+fn sockets_devices_and_system_folders_cannot_be_granted() {
+    let (_folder, root) = open_folder();
+    let socket = root.join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let refused = |permissions: Permissions| {
+        let error = said(("a.sh", "ls"), &[], permissions).unwrap_err();
+        error.to_string().replace(&*root.to_string_lossy(), "ROOT")
+    };
+    insta::assert_snapshot!(refused(Permissions::default().with_read(&socket)), @"Granted path is neither a file nor a folder: `ROOT/socket`");
+    for path in [
+        "/proc/self",
+        "/sys/kernel",
+        "/dev/null",
+        "/run",
+        "/run/user",
+        "/",
+    ] {
+        let text = refused(Permissions::default().with_read(path));
+        assert!(text.starts_with("Path cannot be granted: `/"), "{text}");
+    }
+}
+
+#[test]
+fn homes_of_other_users_cannot_be_granted() {
+    let refused = |home: &str, path: &Path| {
+        let protected = Protected::default().with_home(home);
+        let permissions = Permissions::default()
+            .with_read(path)
+            .with_protected(protected);
+        permissions
+            .check_paths()
+            .err()
+            .map(|error| error.to_string())
+    };
+    let other = Path::new("/home").join("otto");
+    for path in [
+        &*other,
+        &other.join("notes"),
+        "/home".as_ref(),
+        "/root".as_ref(),
+    ] {
+        assert!(refused("/home/user", path).is_some(), "{path:?}");
+    }
+    for path in ["/home/user/notes", "/srv/data", "/opt/data"] {
+        assert_eq!(refused("/home/user", path.as_ref()), None, "{path}");
+    }
 }
 
 #[test]
@@ -132,41 +339,103 @@ fn run_leaves_no_setuid_or_setgid_file() {
 }
 
 #[test]
-fn shebang_interpreter_in_home_exposes_only_itself() {
+fn run_leaves_no_extended_attributes() {
+    let (_folder, root) = open_folder();
+    let script = "import errno, os, sys\n\
+        path = os.path.join(sys.argv[1], 'a')\n\
+        open(path, 'w').close()\n\
+        for name in ('user.x', 'security.capability', 'system.posix_acl_access'):\n    \
+            for attempt in (lambda: os.setxattr(path, name, b'1'), lambda: os.setxattr(path, name, b'1', follow_symlinks=False),\n            \
+                lambda: os.setxattr(os.open(path, os.O_RDONLY), name, b'1'), lambda: os.removexattr(path, name)):\n        \
+                try: attempt(); print('done', name)\n        \
+                except OSError as error: print(errno.errorcode[error.errno]) if error.errno != errno.ENOTSUP else None\n\
+        import shutil; shutil.copy2(path, path + '2'); print('copied')\n";
+    let permissions = Permissions::default().with_write(&root);
+    let text = said(("a.py", script), &[&root], permissions).unwrap();
+    assert_eq!(text, "copied\n");
+}
+
+/// Installs a shell under another name in a home, with a file beside it.
+fn install(home: &Path, prefix: &str, name: &str) -> PathBuf {
+    let prefix = home.join(prefix);
+    for folder in ["bin", "lib", "share"] {
+        fs::create_dir_all(prefix.join(folder)).unwrap();
+        open(&prefix.join(folder));
+        fs::write(prefix.join(folder).join("token"), "seen\n").unwrap();
+    }
+    let sh = Path::new("/bin/sh").canonicalize().unwrap();
+    fs::copy(sh, prefix.join("bin").join(name)).unwrap();
+    prefix
+}
+
+/// Runs a script that reads a file, with a program in this folder of a home. Says what it saw, or why it did not run.
+fn seen(home: &Path, prefix: &str, name: &str, file: &str, named: &[PathBuf]) -> String {
+    let prefix = install(home, prefix, name);
+    let script =
+        format!("#!/usr/bin/env {name}\nread -r text < \"$1\" && echo \"$text\" || echo nothing\n");
+    let (copy, script_path) = (skill(&[("a", &script)]), path("a"));
+    let protected = Protected::default()
+        .with_home(home)
+        .with_unwritable([home.join(".local/state"), home.join(".ssh")]);
+    let mut permissions = Permissions::default().with_protected(protected.clone());
+    for program in named {
+        let named = NamedInterpreter::resolve(program, &protected).unwrap();
+        permissions = permissions.with_interpreter(named);
+    }
+    let options = RunOptions::default()
+        .with_permissions(permissions)
+        .with_search_path([prefix.join("bin")]);
+    let run = Run::new(&copy, &script_path).with_arguments([prefix.join(file).to_string_lossy()]);
+    match run.with_options(options).run() {
+        Ok(outcome) => outcome.stdout_text().trim().to_owned(),
+        Err(error) => error.to_string().replace(&*home.to_string_lossy(), "~"),
+    }
+}
+
+#[test]
+fn interpreter_in_a_home_runs_only_from_a_known_managers_version() {
     let (_folder, home) = open_folder();
-    let install = |prefix: &str, name: &str| {
-        let prefix = home.join(prefix);
-        for folder in ["bin", "lib"] {
-            fs::create_dir_all(prefix.join(folder)).unwrap();
-            open(&prefix.join(folder));
+    let seen = |prefix: &str, name: &str, file: &str| seen(&home, prefix, name, file, &[]);
+    insta::assert_snapshot!(seen(".local", "bash", "lib/token"), @"Interpreter of `a` is in a home: `~/.local/bin/bash`");
+    insta::assert_snapshot!(seen("versions/5.2", "bash", "lib/token"), @"Interpreter of `a` is in a home: `~/versions/5.2/bin/bash`");
+    insta::assert_snapshot!(seen(".local/share/mise/installs/mytool/1", "mytool", "lib/token"), @"Unknown interpreter of `a`: `mytool`");
+    // The folder of the version, and not that of all versions.
+    for (prefix, name) in [
+        (".nvm/versions/node/v22.1.0", "node"),
+        (".pyenv/versions/3.12.1", "python3"),
+        (".local/share/mise/installs/ruby/3.3", "ruby"),
+        (".asdf/installs/perl/5.38", "perl"),
+        (".local/share/uv/python/cpython-3.12", "python3"),
+        (".local/share/fnm/node-versions/v22/installation", "node"),
+    ] {
+        assert_eq!(seen(prefix, name, "share/token"), "seen", "{prefix}");
+        fs::write(home.join(prefix).join("../token"), "seen\n").unwrap();
+        if !prefix.contains("fnm") {
+            assert_eq!(seen(prefix, name, "../token"), "nothing", "{prefix}");
         }
-        let sh = Path::new("/bin/sh").canonicalize().unwrap();
-        fs::copy(sh, prefix.join("bin").join(name)).unwrap();
-        fs::write(prefix.join("lib/token"), "seen\n").unwrap();
-        prefix
+    }
+    assert_eq!(seen(".bun", "bun", "share/token"), "nothing");
+    assert_eq!(seen(".deno", "deno", "share/token"), "nothing");
+}
+
+#[test]
+fn interpreter_that_the_user_named_runs_with_its_libraries_alone() {
+    let (_folder, home) = open_folder();
+    let seen = |prefix: &str, name: &str, file: &str| {
+        let program = home.join(prefix).join("bin").join(name);
+        install(&home, prefix, name);
+        seen(&home, prefix, name, file, &[program])
     };
-    let seen = |prefix: &str, name: &str| {
-        let prefix = install(prefix, name);
-        let script = format!(
-            "#!/usr/bin/env {name}\nread -r text < \"$1\" && echo \"$text\" || echo nothing\n"
-        );
-        let (copy, file) = (skill(&[("a", &script)]), path("a"));
-        let protected = Protected::default()
-            .with_home(&home)
-            .with_unwritable([home.join(".local/state"), home.join(".ssh")]);
-        let search = [prefix.join("bin")].into_iter();
-        let options = RunOptions::default()
-            .with_permissions(Permissions::default().with_protected(protected))
-            .with_search_path(search.chain(SYSTEM_FOLDERS.map(PathBuf::from)));
-        let run =
-            Run::new(&copy, &file).with_arguments([prefix.join("lib/token").to_string_lossy()]);
-        let outcome = run.with_options(options).run().unwrap();
-        outcome.stdout_text().trim().to_owned()
-    };
-    assert_eq!(seen(".local", "mytool"), "nothing");
-    assert_eq!(seen(".local", "bash"), "nothing");
-    assert_eq!(seen("", "other"), "nothing");
-    assert_eq!(seen("apps/other", "other"), "nothing");
-    // A language installed in its own folder needs its libraries.
-    assert_eq!(seen("versions/5.2", "bash"), "seen");
+    assert_eq!(seen("apps/x", "mytool", "lib/token"), "seen");
+    assert_eq!(seen("apps/x", "mytool", "share/token"), "nothing");
+    assert_eq!(seen("apps/python", "python3", "lib/token"), "seen");
+    // Folders of the home that hold more than one program.
+    assert_eq!(seen(".local", "mytool", "lib/token"), "nothing");
+    assert_eq!(seen("", "other", "lib/token"), "nothing");
+    let wrapper = home.join("wrapper");
+    fs::write(&wrapper, "#!/bin/sh\n").unwrap();
+    open(&wrapper);
+    for path in [wrapper, home.join("none"), home.clone()] {
+        NamedInterpreter::resolve(&path, &Protected::default()).unwrap_err();
+    }
 }

@@ -7,9 +7,8 @@ use std::fmt;
 use std::path::Path;
 
 use argon2::{Algorithm, Argon2, Params, Version};
-use hmac::{Hmac, Mac};
+use ed25519_compact::{KeyPair, PublicKey, Seed, Signature};
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
 use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
@@ -25,9 +24,6 @@ const MAX_FILE_BYTES: u64 = 4 << 10;
 const MEMORY_KIB: u32 = 19 << 10;
 const PASSES: u32 = 2;
 const MIN_CHARACTERS: usize = 8;
-
-/// What the key signs when only the passphrase is checked.
-const CHECK: &str = "skillfold passphrase";
 
 /// An approval: who gave it, and how.
 #[derive(Clone)]
@@ -116,15 +112,16 @@ pub enum Requirement {
 /// The passphrase verifier; the passphrase cannot be recovered from it.
 #[derive(Serialize, Deserialize)]
 struct StoredPassphrase {
-    format: FormatNumber<1>,
+    format: FormatNumber<2>,
     salt: String,
     memory_kib: u32,
     passes: u32,
-    check: String,
+    /// The public half of the key, in hexadecimal: it checks proofs without the passphrase.
+    public_key: String,
 }
 
-/// A key derived from the passphrase.
-pub(crate) struct Key([u8; 32]);
+/// A signing key derived from the passphrase.
+pub(crate) struct Key(KeyPair);
 
 impl Key {
     fn derive(passphrase: &str, stored: &StoredPassphrase) -> Option<Self> {
@@ -133,40 +130,57 @@ impl Key {
             return None;
         }
         let params = Params::new(stored.memory_kib, stored.passes, 1, None).ok()?;
-        let mut key = [0; 32];
+        let mut seed = [0; Seed::BYTES];
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         argon
-            .hash_password_into(passphrase.as_bytes(), stored.salt.as_bytes(), &mut key)
+            .hash_password_into(passphrase.as_bytes(), stored.salt.as_bytes(), &mut seed)
             .ok()?;
-        Some(Self(key))
+        Some(Self(KeyPair::from_seed(Seed::new(seed))))
     }
 
     /// Returns the proof that the key's owner agreed to `what`.
     pub(crate) fn prove(&self, what: &str) -> String {
-        use std::fmt::Write;
-
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
-            return String::new();
-        };
-        mac.update(what.as_bytes());
-        let mut text = String::new();
-        for byte in mac.finalize().into_bytes() {
-            _ = write!(text, "{byte:02x}");
-        }
-        text
+        to_hex(&*self.0.sk.sign(what, None))
     }
+
+    fn public(&self) -> String {
+        to_hex(&*self.0.pk)
+    }
+}
+
+/// Returns whether a proof is the passphrase owner's agreement to `what`, by the public half of the key.
+fn is_proof(public_key: &str, what: &str, proof: &str) -> bool {
+    let key = from_hex(public_key).and_then(|bytes| PublicKey::from_slice(&bytes).ok());
+    let signature = from_hex(proof).and_then(|bytes| Signature::from_slice(&bytes).ok());
+    let (Some(key), Some(signature)) = (key, signature) else {
+        return false;
+    };
+    key.verify(what, &signature).is_ok()
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+
+    let mut text = String::new();
+    for byte in bytes {
+        _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 /// Returns the text that an approval of a change signs.
 pub(crate) fn approved(subject: Digest, before: Option<Digest>, after: Option<Digest>) -> String {
     let text = |digest: Option<Digest>| digest.map_or_else(|| "-".to_owned(), |it| it.to_string());
     format!("approve\n{subject}\n{}\n{}", text(before), text(after))
-}
-
-/// Returns the text that an approval to run a skill signs.
-pub(crate) fn allowed(folder: &Path, digest: Digest, granted: &[String]) -> String {
-    let folder = folder.to_string_lossy();
-    format!("allow\n{folder}\n{digest}\n{}", granted.join("\n"))
 }
 
 /// Returns the text that a decision on client prompts signs.
@@ -277,12 +291,9 @@ pub(crate) fn check_proofs(
                 (approval, what)
             }
             Operation::Allow {
-                folder,
-                digest,
-                granted,
+                allowance,
                 approval,
-                ..
-            } => (approval, Some(allowed(folder, *digest, granted))),
+            } => (approval, Some(allowance.signed_text())),
             _ => continue,
         };
         let proof = what.map(|what| key.prove(&what));
@@ -298,18 +309,37 @@ pub(crate) fn has_passphrase(root: &WriteRoot) -> Result<bool, Error> {
         .is_some())
 }
 
-/// Returns the key if the passphrase is correct.
-pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Error> {
+fn stored_passphrase(root: &WriteRoot) -> Result<Option<StoredPassphrase>, Error> {
     let Some(file) = root.read(Path::new(PASSPHRASE_FILE), MAX_FILE_BYTES)? else {
-        let rule = "No passphrase is set; set one with `skillfold passphrase`";
-        return Err(Error::refused("the change", Refusal::Approval, rule));
+        return Ok(None);
     };
-    let stored: StoredPassphrase = serde_json::from_slice(file.bytes()).map_err(|error| {
+    let stored = serde_json::from_slice(file.bytes()).map_err(|error| {
         let path = root.full_path(Path::new(PASSPHRASE_FILE));
         Error::invalid(path.to_string_lossy(), error.to_string())
     })?;
+    Ok(Some(stored))
+}
+
+/// Returns the key if the passphrase is correct.
+pub(crate) fn key(root: &WriteRoot, passphrase: &str) -> Result<Option<Key>, Error> {
+    let Some(stored) = stored_passphrase(root)? else {
+        let rule = "No passphrase is set; set one with `skillfold passphrase`";
+        return Err(Error::refused("the change", Refusal::Approval, rule));
+    };
     let key = Key::derive(passphrase, &stored);
-    Ok(key.filter(|key| key.prove(CHECK) == stored.check))
+    Ok(key.filter(|key| key.public() == stored.public_key))
+}
+
+/// Returns whether an approval has the passphrase's proof for `what`. Needs no passphrase.
+pub(crate) fn is_proven(
+    root: &WriteRoot,
+    approval: &RecordedApproval,
+    what: &str,
+) -> Result<bool, Error> {
+    let (Some(stored), Some(proof)) = (stored_passphrase(root)?, &approval.proof) else {
+        return Ok(false);
+    };
+    Ok(is_proof(&stored.public_key, what, proof))
 }
 
 /// Returns the current passphrase file and its new content, if the old passphrase is correct. Requires the store's
@@ -336,9 +366,9 @@ pub(crate) fn new_passphrase(
         salt: Digest::sha256(&salt).to_string(),
         memory_kib: MEMORY_KIB,
         passes: PASSES,
-        check: String::new(),
+        public_key: String::new(),
     };
     let key = Key::derive(new, &stored).ok_or_else(failed)?;
-    stored.check = key.prove(CHECK);
+    stored.public_key = key.public();
     Ok((file, serde_json::to_vec(&stored).unwrap_or_default()))
 }

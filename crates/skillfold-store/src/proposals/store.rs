@@ -16,7 +16,8 @@ use crate::proposals::approval::{
     self, Approval, CheckedProofs, PASSPHRASE_FILE, Requirement, new_passphrase,
 };
 use crate::proposals::log::{
-    self, ApprovedBy, Event, Log, LogRecords, Operation, OperationOutcome, RecordedApproval, Target,
+    self, Allowance, ApprovedBy, Event, Log, LogRecords, Operation, OperationOutcome,
+    RecordedApproval, Target,
 };
 use crate::proposals::objects::Objects;
 
@@ -98,17 +99,14 @@ impl Store {
         locked.perform(Operation::SetPassphrase, target, before, after, now, write)
     }
 
-    /// Checks an approval to run a skill, identified by its folder, the digest of what was reviewed and the permissions
-    /// granted. Returns it as logged.
+    /// Checks an approval to run a skill. Returns it as logged.
     ///
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the settings do not accept the approval.
     pub fn check_allowance(
         &self,
-        folder: &Path,
-        digest: Digest,
-        granted: &[String],
+        allowance: &Allowance,
         approval: &Approval,
     ) -> Result<RecordedApproval, Error> {
         if approval.how() == ApprovedBy::Client {
@@ -118,52 +116,43 @@ impl Store {
             }
             return Ok(approval.recorded());
         }
-        let what = approval::allowed(folder, digest, granted);
+        let what = allowance.signed_text();
         approval::check(&self.root, approval, self.requirement, &what)
     }
 
     /// Returns whether the log allows a skill to run. Always true unless a passphrase is required. Then the last
-    /// decision about its folder must be an approval with the passphrase: an allow list edited by something else is not
-    /// enough, nor is a log that is damaged or from a newer version.
+    /// decision about its folder must be this allowance, with the passphrase's signature: a list edited by something
+    /// else is not enough, nor is a log that is damaged, forged or from another version.
     ///
     /// # Errors
     ///
-    /// Fails if the log cannot be read.
-    pub fn has_allowance(
-        &self,
-        folder: &Path,
-        digest: Digest,
-        granted: &[String],
-        packages: &[String],
-    ) -> Result<bool, Error> {
+    /// Fails if the log or the passphrase's file cannot be read.
+    pub fn has_allowance(&self, allowance: &Allowance) -> Result<bool, Error> {
         if self.requirement != Requirement::Passphrase {
             return Ok(true);
         }
         let log = self.log()?;
+        if log.damage.is_some() || log.unknown().is_some() {
+            return Ok(false);
+        }
         let decided = log.done().filter_map(|record| match &record.event {
             Event::Started { operation, .. } => Some(operation),
             _ => None,
         });
         let last = decided.filter(|operation| match operation {
-            Operation::Allow { folder: of, .. } | Operation::Disallow { folder: of } => {
-                of == folder
-            }
+            Operation::Allow { allowance: of, .. } => of.folder == allowance.folder,
+            Operation::Disallow { folder } => *folder == allowance.folder,
             _ => false,
         });
-        let is_allowed = match last.last() {
+        match last.last() {
             Some(Operation::Allow {
-                digest: of,
-                granted: lines,
-                packages: installed,
+                allowance: of,
                 approval,
-                ..
-            }) => {
-                let is_same = *of == digest && lines == granted && installed == packages;
-                is_same && approval.proof.is_some()
+            }) if **of == *allowance => {
+                approval::is_proven(&self.root, approval, &allowance.signed_text())
             }
-            _ => false,
-        };
-        Ok(log.damage.is_none() && log.unknown().is_none() && is_allowed)
+            _ => Ok(false),
+        }
     }
 
     /// Returns whether clients may ask to run a skill, as last decided. They may not if the log is damaged or from a

@@ -32,8 +32,8 @@ fn any_change_to_a_complete_last_line_is_damage() {
     }
 }
 
-/// Returns a log with one more record, correctly hashed, as a newer version would write it.
-fn with_record(text: &str, record: &str) -> String {
+/// Returns a log with one more record, correctly hashed, as a newer version or a forger would write it.
+pub(crate) fn with_record(text: &str, record: &str) -> String {
     let head = LogRecords::parse(text.as_bytes()).head;
     let body = record.strip_suffix('}').unwrap();
     let hash = Digest::sha256(format!("{head}\n{body}").as_bytes()).to_string();
@@ -45,13 +45,13 @@ fn with_record(text: &str, record: &str) -> String {
 fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
     let records = [
         (
-            r#"{"format":1,"number":4,"time":"2027-01-01T00:00:00Z","event":"signed","by":"anna"}"#,
+            r#"{"format":2,"number":4,"time":"2027-01-01T00:00:00Z","event":"signed","by":"anna"}"#,
             "record 4 has the event `signed`",
         ),
         // Known events may have another meaning in the next format.
         (
-            r#"{"format":2,"number":4,"time":"2027-01-01T00:00:00Z","event":"finished","started":2,"outcome":"done","why":[1]}"#,
-            "record 4 has the format 2",
+            r#"{"format":3,"number":4,"time":"2027-01-01T00:00:00Z","event":"finished","started":2,"outcome":"done","why":[1]}"#,
+            "record 4 has the format 3",
         ),
     ];
     for (record, reason) in records {
@@ -60,7 +60,7 @@ fn record_of_a_newer_version_is_kept_and_shown_and_stops_writing() {
         let log = user.home.path().join("data/audit.jsonl");
         let text = with_record(&fs::read_to_string(&log).unwrap(), record);
         // Even an unacknowledged line stays.
-        for text in [format!("{text}{{\"format\":2,"), text] {
+        for text in [format!("{text}{{\"format\":3,"), text] {
             fs::write(&log, &text).unwrap();
             let read = user.store.log().unwrap();
             assert_eq!((read.damage.as_ref(), read.records.len()), (None, 4));

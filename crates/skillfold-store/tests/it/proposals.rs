@@ -5,11 +5,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold_core::ErrorKind;
+use skillfold_core::load::Digest;
 use skillfold_store::{
-    Approval, ApprovedBy, Author, Event, NewProposal, Proposed, Requirement, SkillPath, Store,
-    Verdict, VersionCause,
+    Allowance, Approval, ApprovedBy, Author, Event, NewProposal, Proposed, Requirement, SkillPath,
+    Store, Verdict, VersionCause,
 };
 use tempfile::TempDir;
+
+use crate::log::with_record;
 
 const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\n---\nUse pdftk.\n";
 pub(crate) const DIFF: &str =
@@ -469,6 +472,57 @@ fn required_passphrase_is_checked_and_signs_approvals() {
         .unwrap();
     let checked = store.check_proofs("another horse").unwrap();
     assert_eq!((checked.right.len(), checked.earlier), (0, 2));
+}
+
+#[test]
+fn forged_allowance_counts_for_nothing_if_a_passphrase_is_required() {
+    let user = User::new();
+    let data = user.home.path().join("data");
+    let store = Store::open(&data).unwrap().require(Requirement::Passphrase);
+    store.set_passphrase("correct horse", None, now()).unwrap();
+    let allowance = Allowance::new(
+        "/skills/pdf",
+        Digest::sha256(b"skill"),
+        Digest::sha256(b"entry"),
+    )
+    .with_granted(vec!["the network".to_owned()]);
+    let approval = Approval::at_terminal("anna").with_passphrase("correct horse");
+    let approval = store.check_allowance(&allowance, &approval).unwrap();
+    let log = fs::read_to_string(data.join("audit.jsonl")).unwrap();
+    // Whoever can write files can write the log, with hashes that fit.
+    let is_allowed = |allowance: &Allowance, proof: &str| {
+        let started = serde_json::json!({
+            "format": 2, "number": 3, "time": "2027-01-01T00:00:00Z", "event": "started", "act": "allow",
+            "folder": allowance.folder, "digest": allowance.digest, "granted": allowance.granted,
+            "entry": allowance.entry, "approval": {"by": "anna", "how": "passphrase", "proof": proof},
+            "target": {"file": "/list"}, "before": null, "after": null,
+        });
+        let finished = r#"{"format":2,"number":4,"time":"2027-01-01T00:00:00Z","event":"finished","started":3,"outcome":"done"}"#;
+        let text = with_record(&with_record(&log, &started.to_string()), finished);
+        fs::write(data.join("audit.jsonl"), text).unwrap();
+        store.has_allowance(allowance).unwrap()
+    };
+    let proof = approval.proof.unwrap();
+    assert!(is_allowed(&allowance, &proof));
+    assert!(!is_allowed(&allowance, &"0".repeat(128)));
+    assert!(!is_allowed(&allowance, ""));
+    // A proof is for one folder, one digest, one list of permissions and one entry.
+    let mut others: [Allowance; 4] = std::array::from_fn(|_| allowance.clone());
+    others[0].folder = "/skills/other".into();
+    others[1].digest = Digest::sha256(b"other");
+    others[2]
+        .granted
+        .push("write access to ~/Reports".to_owned());
+    others[3].entry = Digest::sha256(b"other");
+    for other in others {
+        assert!(!is_allowed(&other, &proof), "{other:?}");
+    }
+    // A new passphrase ends what the old one allowed.
+    assert!(is_allowed(&allowance, &proof));
+    store
+        .set_passphrase("another horse", Some("correct horse"), now())
+        .unwrap();
+    assert!(!store.has_allowance(&allowance).unwrap());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The list of skills whose scripts and tools may run, which `skillfold allow` maintains.
 //!
 //! An entry is for the bytes that the user looked at: it has the digest of the skill, what was granted, and the tools that
-//! the skill had then. A skill that changes is not allowed any more.
+//! the skill had then. A skill that changes is not allowed any more. Files and folders are stored as what they were, not as
+//! names: see [`ApprovedPath`].
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use skillfold_core::load::Digest;
+use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
-use skillfold_store::{Approval, Operation};
+use skillfold_run::{ApprovedPath, NamedInterpreter};
+use skillfold_store::{Allowance, Approval, Operation};
 
 use crate::environment::Environment;
 use crate::scripts::packages::{self, SkillPackages};
@@ -31,6 +34,12 @@ pub struct AllowedSkill {
     /// What was granted, one line each.
     #[serde(default)]
     pub granted: Vec<String>,
+    /// The files and folders that were granted, as they were then.
+    #[serde(default, deserialize_with = "from_json")]
+    pub paths: Vec<ApprovedPath>,
+    /// The programs that the user named to run its scripts.
+    #[serde(default, deserialize_with = "from_json")]
+    pub interpreters: Vec<NamedInterpreter>,
     /// The tools of its toolsets.
     #[serde(default, deserialize_with = "from_json")]
     pub tools: Vec<SkillTool>,
@@ -51,6 +60,35 @@ pub struct AllowedSkills {
     pub findings: Vec<SettingFinding>,
 }
 
+/// Why a skill may not run.
+#[derive(Clone, Debug)]
+pub(super) enum NotAllowed {
+    /// The user has not allowed it, or it has changed since.
+    Unknown,
+    /// It is in the list, but was not approved with the required passphrase.
+    WithoutPassphrase,
+    /// Something that it was granted has changed, which this says.
+    Changed(String),
+}
+
+impl NotAllowed {
+    pub(super) fn error(&self, id: &str) -> Error {
+        let refused = |rule| Error::refused(id, Refusal::NotAllowed, rule);
+        match self {
+            Self::Unknown => refused(
+                "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks",
+            ),
+            Self::WithoutPassphrase => refused(
+                "It was not allowed with the passphrase that the settings require; run `skillfold allow` with its id",
+            ),
+            Self::Changed(what) => {
+                let rule = "Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks";
+                refused(rule).because(what)
+            }
+        }
+    }
+}
+
 impl AllowedSkill {
     /// Returns the packages that were installed, each with its version.
     pub(super) fn installed(&self) -> Vec<String> {
@@ -58,6 +96,27 @@ impl AllowedSkill {
         packages
             .flat_map(|packages| packages.installed.iter().cloned())
             .collect()
+    }
+
+    /// Returns the digest of the whole entry.
+    pub(super) fn entry_digest(&self) -> Digest {
+        let all = json!([
+            self.folder,
+            self.digest.to_string(),
+            self.granted,
+            self.paths,
+            self.interpreters,
+            self.tools,
+            self.packages,
+        ]);
+        Digest::sha256(all.to_string().as_bytes())
+    }
+
+    /// Returns what an approval of this entry signs.
+    pub(super) fn allowance(&self) -> Allowance {
+        Allowance::new(&self.folder, self.digest, self.entry_digest())
+            .with_granted(self.granted.clone())
+            .with_packages(self.installed())
     }
 }
 
@@ -68,6 +127,8 @@ fn from_json<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result
 }
 
 impl FolderRecord for AllowedSkill {
+    type Format = FormatNumber<2>;
+
     const LIST: &'static str = "List of skills that may run";
 
     const HEADER: &'static str = "\
@@ -134,20 +195,25 @@ pub(super) fn allow(
         return Err(Error::refused(path, Refusal::NotAllowed, rule));
     };
     let before = AllowedSkills::load(environment);
+    let allowance = Box::new(skill.allowance());
     let act = Operation::Allow {
-        folder: skill.folder.clone(),
-        digest: skill.digest,
-        granted: skill.granted.clone(),
-        packages: skill.installed(),
-        approval: store.check_allowance(&skill.folder, skill.digest, &skill.granted, approval)?,
+        approval: store.check_allowance(&allowance, approval)?,
+        allowance,
     };
     let mut entry = toml_edit::Table::new();
     entry["path"] = toml_edit::value(path);
     entry["digest"] = toml_edit::value(skill.digest.to_string());
     entry["granted"] = toml_edit::value(toml_edit::Array::from_iter(&skill.granted));
     entry["tools"] = toml_edit::value(json!(skill.tools).to_string());
-    if !skill.packages.is_empty() {
-        entry["packages"] = toml_edit::value(json!(skill.packages).to_string());
+    let lists = [
+        ("paths", json!(skill.paths)),
+        ("interpreters", json!(skill.interpreters)),
+        ("packages", json!(skill.packages)),
+    ];
+    for (key, list) in lists {
+        if list != json!([]) {
+            entry[key] = toml_edit::value(list.to_string());
+        }
     }
     put_entry::<AllowedSkill>(environment, act, entry)?;
     delete_unused(environment, &before);

@@ -1,11 +1,10 @@
 //! What a skill asks for to run: `permissions` in its frontmatter.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use skillfold_core::diagnostic::visible;
 use skillfold_core::read::{Manifest, Value};
-use skillfold_run::Permissions;
+use skillfold_run::{ApprovedPath, NamedInterpreter, PathAccess, PathKind, Permissions};
 
 use crate::environment::{Environment, real_path};
 
@@ -45,19 +44,12 @@ pub struct AskedPermissions {
     pub variables: Vec<String>,
     /// What is not understood.
     pub unknown: Vec<String>,
-    /// Each path that it asks for, as it is expanded and where it leads.
-    places: BTreeMap<String, AskedPlace>,
-}
-
-/// Where a path that a skill asks for leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct AskedPlace {
-    path: PathBuf,
-    /// The path with links resolved. For a path that does not exist yet: what it will resolve to if it is not created as a
-    /// link.
-    real: PathBuf,
-    /// Whether a link in it leads elsewhere.
-    is_linked: bool,
+    /// What the paths are: now, or when the user allowed them. Nested ones are one.
+    paths: Vec<ApprovedPath>,
+    /// The programs that the user named to run its scripts.
+    interpreters: Vec<NamedInterpreter>,
+    /// The lines for paths and programs, as the user is shown them.
+    path_lines: Vec<String>,
 }
 
 impl AskedPermissions {
@@ -84,15 +76,15 @@ impl AskedPermissions {
                 self.network = !self.hosts.is_empty();
                 self.hosts.retain(|word| !YES.contains(&word.as_str()));
             }
-            "read" => self.read = self.paths(value),
-            "write" => self.write = self.paths(value),
+            "read" => self.read = self.grantable_paths(value),
+            "write" => self.write = self.grantable_paths(value),
             "env" | "environment" => self.variables = words(value),
             other => self.unknown.push(other.to_owned()),
         }
     }
 
     /// Returns the grantable paths of a field, and adds everything else to `unknown`.
-    fn paths(&mut self, value: &Value) -> Vec<String> {
+    fn grantable_paths(&mut self, value: &Value) -> Vec<String> {
         let is_path = |word: &String| {
             let Some(rest) = word.strip_prefix('~').unwrap_or(word).strip_prefix('/') else {
                 return word == "~";
@@ -105,33 +97,58 @@ impl AskedPermissions {
         paths
     }
 
-    /// Finds out where the paths lead.
-    pub(super) fn resolve(mut self, environment: &Environment) -> Self {
-        let home = environment.home_dir().and_then(real_path);
-        for asked in self.read.iter().chain(&self.write) {
-            let path = environment.expand_path(asked, environment.directory());
-            let inside = environment
-                .home_dir()
-                .and_then(|it| path.strip_prefix(it).ok());
-            let expected = match (&home, inside) {
-                (Some(home), Some(inside)) => home.join(inside),
-                _ => path.clone(),
-            };
-            let real = real_path(&path).unwrap_or_else(|| expected.clone());
-            let is_linked = real != expected;
-            let place = AskedPlace {
-                path,
-                real,
-                is_linked,
-            };
-            self.places.insert(asked.clone(), place);
+    /// Finds out what the paths are now. Without a home nobody knows what `~` means.
+    pub(super) fn resolve(mut self, home: Option<&Path>) -> Self {
+        for paths in [&mut self.read, &mut self.write] {
+            let is_unknown = |path: &mut String| home.is_none() && path.starts_with('~');
+            self.unknown.extend(paths.extract_if(.., is_unknown));
         }
+        let resolve = |access| {
+            move |asked: &String| match (asked.strip_prefix('~'), home) {
+                (Some(inside), Some(home)) => {
+                    ApprovedPath::resolve(home.join(inside.trim_matches('/')), access)
+                }
+                _ => ApprovedPath::resolve(asked.trim_end_matches('/'), access),
+            }
+        };
+        let read = self.read.iter().map(resolve(PathAccess::Read));
+        let all = read.chain(self.write.iter().map(resolve(PathAccess::Write)));
+        let permissions = all.fold(Permissions::default(), Permissions::with_path);
+        let paths = permissions.paths().to_vec();
+        self.with_approved(paths, Vec::new(), home)
+    }
+
+    /// Sets what the user allowed.
+    pub(super) fn with_approved(
+        mut self,
+        paths: Vec<ApprovedPath>,
+        interpreters: Vec<NamedInterpreter>,
+        home: Option<&Path>,
+    ) -> Self {
+        let programs = interpreters.iter().map(|it| program_line(it, home));
+        let lines = paths.iter().map(|path| path_line(path, home));
+        self.path_lines = lines.chain(programs).collect();
+        self.paths = paths;
+        self.interpreters = interpreters;
         self
+    }
+
+    /// Returns what the paths are: now, or when the user allowed them.
+    pub fn paths(&self) -> &[ApprovedPath] {
+        &self.paths
+    }
+
+    /// Returns the programs that the user named to run its scripts.
+    pub fn interpreters(&self) -> &[NamedInterpreter] {
+        &self.interpreters
     }
 
     /// Returns whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        !self.network && self.read.is_empty() && self.write.is_empty() && self.variables.is_empty()
+        !self.network
+            && self.paths.is_empty()
+            && self.interpreters.is_empty()
+            && self.variables.is_empty()
     }
 
     /// Returns one line for each thing that it asks for. A path that leads elsewhere says where.
@@ -148,18 +165,7 @@ impl AskedPermissions {
                 format!("the network, all of it (it names {})", visible(&hosts))
             });
         }
-        let paths = [
-            ("read access to", &self.read),
-            ("write access to", &self.write),
-        ];
-        for (what, paths) in paths {
-            lines.extend(paths.iter().map(|path| {
-                let place = self.places.get(path).filter(|place| place.is_linked);
-                let leads = place.map(|place| place.real.to_string_lossy());
-                let leads = leads.map(|real| format!(", which leads to {}", visible(&real)));
-                format!("{what} {}{}", visible(path), leads.unwrap_or_default())
-            }));
-        }
+        lines.extend(self.path_lines.iter().cloned());
         let variables = self.variables.iter();
         lines.extend(variables.map(|name| format!("the variable {}", visible(name))));
         lines
@@ -171,15 +177,11 @@ impl AskedPermissions {
         if self.network {
             permissions = permissions.with_network();
         }
-        let place = |path: &String| self.places.get(path);
-        for place in self.read.iter().filter_map(place) {
-            permissions = permissions.with_read(&place.path);
+        for path in &self.paths {
+            permissions = permissions.with_path(path.clone());
         }
-        for place in self.write.iter().filter_map(place) {
-            permissions = permissions.with_write(&place.path);
-        }
-        for place in self.places.values() {
-            permissions = permissions.with_real_path(&place.path, &place.real);
+        for interpreter in &self.interpreters {
+            permissions = permissions.with_interpreter(interpreter.clone());
         }
         for name in &self.variables {
             if let Some(value) = environment.granted_variable(name) {
@@ -190,6 +192,57 @@ impl AskedPermissions {
     }
 }
 
+/// Returns what the user is shown of a path: where it leads, and what is to be created.
+fn path_line(path: &ApprovedPath, home: Option<&Path>) -> String {
+    let what = match path.access() {
+        PathAccess::Write => "write access to",
+        _ => "read access to",
+    };
+    let mut line = format!("{what} {}", shown_path(path.path(), home));
+    let inside = home.and_then(|home| path.path().strip_prefix(home).ok());
+    let expected = match (home.and_then(real_path), inside) {
+        (Some(home), Some(inside)) => home.join(inside),
+        _ => path.path().to_owned(),
+    };
+    if path.real() != expected {
+        let real = path.real().to_string_lossy();
+        line = format!("{line}, which leads to {}", visible(&real));
+    }
+    if path.kind() == PathKind::Missing {
+        let above = shown_path(path.folder(), home);
+        line = match path.access() {
+            PathAccess::Write => format!("{line}, to be created as a folder below {above}"),
+            _ => format!("{line}, which does not exist yet, below {above}"),
+        };
+    }
+    line
+}
+
+/// Returns what the user is shown of a program that they named.
+fn program_line(interpreter: &NamedInterpreter, home: Option<&Path>) -> String {
+    let shown = |path: &ApprovedPath| shown_path(path.path(), home);
+    let program = shown(interpreter.program());
+    let folders: Vec<String> = interpreter.libraries().iter().map(shown).collect();
+    if folders.is_empty() {
+        return format!("the program {program}");
+    }
+    format!("the program {program}, with {}", folders.join(", "))
+}
+
+/// Returns a path as users write it: from `~` or from `/`.
+pub(super) fn shown_path(path: &Path, home: Option<&Path>) -> String {
+    let real = home.and_then(real_path);
+    let inside = |home: &Path| path.strip_prefix(home).ok();
+    let inside = home
+        .and_then(inside)
+        .or_else(|| real.as_deref().and_then(inside));
+    let text = match inside {
+        Some(inside) => Path::new("~").join(inside).components().collect(),
+        None => path.to_owned(),
+    };
+    visible(&text.to_string_lossy()).into_owned()
+}
+
 /// Returns the words of a scalar or of a list of scalars; the keys of mappings in a list.
 fn words(value: &Value) -> Vec<String> {
     let word = |value: &Value| match value {
@@ -198,7 +251,12 @@ fn words(value: &Value) -> Vec<String> {
         _ => Vec::new(),
     };
     match value {
-        Value::List(items) => items.iter().take(MAX_ENTRIES).flat_map(word).collect(),
+        Value::List(items) => {
+            let words = items.iter().take(MAX_ENTRIES).flat_map(word);
+            let more = items.len().saturating_sub(MAX_ENTRIES);
+            let more = (more > 0).then(|| format!("{more} more"));
+            words.chain(more).collect()
+        }
         other => word(other),
     }
 }

@@ -13,9 +13,10 @@ mod packages;
 
 mod allowed;
 
+mod allow;
 mod granted_packages;
+mod shown;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,13 +25,12 @@ use skillfold_core::load::Digest;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::read::parse;
 use skillfold_core::source::SKILL_FILE;
-use skillfold_core::{Entry, Error, Refusal};
+use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, Cancel, Dependencies, Help, Layer, Prepare, Run, RunError, RunErrorKind, RunOptions,
-    SYSTEM_FOLDERS, Scripts, SkillCopy, layers,
+    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, Prepare, Run, RunError, RunErrorKind,
+    RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
-use skillfold_store::Approval;
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
 pub use asked::AskedPermissions;
@@ -38,26 +38,12 @@ pub use error::ScriptError;
 pub use packages::SkillPackages;
 pub use tool::SkillTool;
 
-use crate::environment::{Environment, now};
+use self::allowed::NotAllowed;
+use crate::environment::Environment;
 use crate::json::Json;
-use crate::settings::{ApprovalRequires, Settings};
+use crate::settings::Settings;
 use crate::skills::Skills;
 use crate::skills::toolset_pool::PoolKey;
-
-/// Why a skill may not run: the user has not allowed it, or it has changed since.
-const NOT_ALLOWED: &str = "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks";
-
-/// Why a skill may not run: a path that it was granted now leads elsewhere.
-const LEADS_ELSEWHERE: &str = "A path it was granted is now a link to somewhere else; `skillfold allow` with its id shows where, and asks";
-
-/// Why a skill may not run: it is in the list, but was not approved with the required passphrase.
-const WITHOUT_PASSPHRASE: &str = "It was allowed without the passphrase that the settings require; run `skillfold allow` with its id";
-
-/// Maximum files that a question lists.
-const MAX_LISTED: usize = 20;
-
-/// Maximum characters of what a skill asks for, in a question.
-const MAX_ASKED: usize = 200;
 
 /// A copy of a skill that can run, with what it asks for and what the user granted.
 #[derive(Clone, Debug)]
@@ -70,8 +56,9 @@ pub struct RunnableSkill {
     toolsets: Vec<String>,
     asked: AskedPermissions,
     options: RunOptions,
-    allowed: Result<AllowedSkill, &'static str>,
+    allowed: Result<AllowedSkill, NotAllowed>,
     packages: Vec<SkillPackages>,
+    home: Option<PathBuf>,
 }
 
 impl Skills {
@@ -97,13 +84,13 @@ impl Skills {
             let why = "Its `SKILL.md` is no longer valid; `skillfold check` says why";
             return Err(Error::invalid(entry.id(), why));
         };
-        let asked = AskedPermissions::of(&manifest).resolve(environment);
         let real_dir = entry.real_dir();
         let report = self.report();
+        let asked = AskedPermissions::of(&manifest);
+        let (asked, allowed) = self.find_allowed(real_dir.as_deref(), digest, asked)?;
         let permissions = asked.permissions(environment);
         let permissions =
             permissions.with_protected(protected::protected(environment, &report.roots));
-        let allowed = self.find_allowed(real_dir.as_deref(), digest, &asked.lines())?;
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: real_dir,
@@ -121,6 +108,7 @@ impl Skills {
             asked,
             allowed,
             packages: Vec::new(),
+            home: environment.home_dir().map(Path::to_owned),
             copy: Arc::new(copy),
         };
         let packages = if let Some(allowed) = skill.allowed() {
@@ -133,133 +121,6 @@ impl Skills {
         };
         skill.grant_packages(packages, environment)?;
         Ok(skill)
-    }
-
-    /// Returns the user's allowance of a skill, or why there is none.
-    fn find_allowed(
-        &self,
-        folder: Option<&Path>,
-        digest: Digest,
-        granted: &[String],
-    ) -> Result<Result<AllowedSkill, &'static str>, Error> {
-        let list = AllowedSkills::load(self.environment());
-        let known = folder.and_then(|folder| list.find(digest, folder));
-        let Some(allowed) = known else {
-            return Ok(Err(NOT_ALLOWED));
-        };
-        // The skill is the same, so it asks for the same paths.
-        if allowed.granted != granted {
-            return Ok(Err(LEADS_ELSEWHERE));
-        }
-        let requires = self.report().settings.approval_requires.value;
-        let is_approved = || {
-            let (store, packages) = (self.store()?, allowed.installed());
-            store.has_allowance(&allowed.folder, digest, granted, &packages)
-        };
-        if requires == ApprovalRequires::Passphrase && !is_approved()? {
-            return Ok(Err(WITHOUT_PASSPHRASE));
-        }
-        Ok(Ok(allowed.clone()))
-    }
-
-    /// Allows a skill to run with everything that it asks for. Its toolsets are started in the sandbox, to learn and remember their
-    /// tools. `approval` says who allows it.
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept, or the skill is
-    /// not in a folder; then nothing is started. Others if a toolset cannot be loaded, or two tools would have the same name.
-    pub fn allow(
-        &self,
-        skill: &RunnableSkill,
-        approval: &Approval,
-    ) -> Result<AllowedSkill, ScriptError> {
-        let folder = self.check_approval(skill, approval)?;
-        self.remember(skill, folder, approval)
-    }
-
-    /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the sandbox. `observer`
-    /// receives what the installers say, line by line.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`allow`](Self::allow), and if the packages cannot be installed.
-    pub fn allow_with_packages(
-        &self,
-        skill: &RunnableSkill,
-        approval: &Approval,
-        mut observer: impl FnMut(&str),
-    ) -> Result<AllowedSkill, ScriptError> {
-        let folder = self.check_approval(skill, approval)?;
-        let environment = self.environment();
-        let mut installed = Vec::new();
-        let allow = || {
-            for wanted in skill.dependencies()? {
-                let prepare = Prepare::new(&skill.copy, &wanted)
-                    .with_options(skill.options.clone())
-                    .with_observer(&mut observer);
-                let packages = packages::install(environment, &wanted, prepare)?;
-                installed.push(packages);
-            }
-            let mut skill = skill.clone();
-            skill.grant_packages(installed.clone(), environment)?;
-            self.remember(&skill, folder, approval)
-        };
-        let allowed = allow();
-        if allowed.is_err() {
-            packages::delete(environment, &installed);
-        }
-        allowed
-    }
-
-    /// Checks an approval before anything of the skill is started, and returns the folder of the skill.
-    fn check_approval(
-        &self,
-        skill: &RunnableSkill,
-        approval: &Approval,
-    ) -> Result<PathBuf, ScriptError> {
-        let Some(folder) = skill.folder.clone() else {
-            let rule = "It is not in a folder; the program that bundles it decides what it may run";
-            return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule).into());
-        };
-        skill.check_grants()?;
-        let granted = skill.asked.lines();
-        self.store()?
-            .check_allowance(&folder, skill.digest, &granted, approval)?;
-        Ok(folder)
-    }
-
-    fn remember(
-        &self,
-        skill: &RunnableSkill,
-        folder: PathBuf,
-        approval: &Approval,
-    ) -> Result<AllowedSkill, ScriptError> {
-        let allowed = AllowedSkill {
-            folder,
-            digest: skill.digest,
-            granted: skill.asked.lines(),
-            tools: skill.list_tools()?,
-            packages: skill.packages.clone(),
-        };
-        allowed::allow(self.environment(), &allowed, &self.store()?, approval)?;
-        Ok(allowed)
-    }
-
-    /// Returns whether a client may ask the person if a skill may run, by a form (an elicitation of MCP). A client's hooks can
-    /// answer such a form, so that only a person at a terminal turns it on.
-    pub fn clients_may_ask(&self) -> bool {
-        let asked = self.store().and_then(|store| store.clients_may_ask());
-        asked.unwrap_or(false)
-    }
-
-    /// Sets whether clients may ask if a skill may run. `approval` is by a person at a terminal, or by the host.
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
-    pub fn set_client_approval(&self, allowed: bool, approval: &Approval) -> Result<(), Error> {
-        self.store()?.set_client_approval(allowed, approval, now())
     }
 
     /// Calls a skill's tool that may run. Toolsets stay loaded for the next call.
@@ -296,11 +157,7 @@ impl Skills {
             return Err(RunError::new(RunErrorKind::UnknownTool, message, &hint).into());
         };
         let key = PoolKey {
-            digest: skill.digest,
-            granted: allowed.granted.clone(),
-            packages: (skill.packages.iter())
-                .map(|packages| packages.folder.clone())
-                .collect(),
+            entry: allowed.entry_digest(),
             toolset: known.toolset.clone(),
         };
         let load = |cancel| skill.load_toolset(&known.toolset, cancel);
@@ -409,47 +266,16 @@ impl RunnableSkill {
         &self.toolsets
     }
 
-    /// Refuses what no skill gets: credentials, start files, the settings of clients, skills, and the folders above these.
+    /// Refuses what no skill gets: credentials, start files, the settings of clients, skills, and the folders above these;
+    /// links, sockets and devices.
     ///
     /// # Errors
     ///
     /// Fails with `not_permitted`, and names the path.
     pub fn check_grants(&self) -> Result<(), RunError> {
-        self.options.permissions().check_protected()
-    }
-
-    /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for is too long to
-    /// show in full or cannot be granted: the user would agree to more than they see.
-    pub fn question(&self) -> Option<String> {
-        let asked = self.asked.lines();
-        let fits = |line: &String| line.chars().count() <= MAX_ASKED;
-        if asked.len() > MAX_LISTED || !asked.iter().all(fits) || self.check_grants().is_err() {
-            return None;
-        }
-        let id = visible(&self.id);
-        let mut text = format!(
-            "Let the skill `{id}` run its scripts and tools, in a sandbox, while it is unchanged?\n"
-        );
-        let listed = self.scripts();
-        let scripts = listed.scripts.iter().map(|script| script.path.as_str());
-        let files: Vec<_> = scripts
-            .chain(self.toolsets.iter().map(String::as_str))
-            .collect();
-        for file in files.iter().take(MAX_LISTED) {
-            let _ = writeln!(text, "- {}", visible(file));
-        }
-        if files.len() > MAX_LISTED {
-            let _ = writeln!(text, "- and {} more", files.len() - MAX_LISTED);
-        }
-        for asked in asked {
-            let _ = writeln!(text, "It asks for {asked}.");
-        }
-        for state in layers().layers {
-            if let Some(why) = &state.missing {
-                let _ = writeln!(text, "The sandbox lacks {}: {why}.", state.layer);
-            }
-        }
-        Some(text)
+        let permissions = self.options.permissions();
+        permissions.check_paths()?;
+        permissions.paths().iter().try_for_each(ApprovedPath::check)
     }
 
     /// Returns the user's allowance of exactly this content.
@@ -463,8 +289,7 @@ impl RunnableSkill {
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) without one.
     pub fn check_allowed(&self) -> Result<&AllowedSkill, Error> {
-        let refused = |why: &&'static str| Error::refused(&self.id, Refusal::NotAllowed, why);
-        self.allowed.as_ref().map_err(refused)
+        self.allowed.as_ref().map_err(|why| why.error(&self.id))
     }
 
     /// Returns a run of a script, with what the user granted.

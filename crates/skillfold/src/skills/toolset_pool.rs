@@ -1,6 +1,5 @@
 //! Toolsets that are loaded, so that the next call does not start them again.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -27,12 +26,8 @@ pub(crate) struct ToolsetPool(Mutex<Vec<(PoolKey, Loaded)>>);
 /// What a loaded toolset is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PoolKey {
-    /// The digest of the skill's reviewed content.
-    pub(crate) digest: Digest,
-    /// What is granted, one line each: the same path may lead to another folder since.
-    pub(crate) granted: Vec<String>,
-    /// The folders of the skill's packages.
-    pub(crate) packages: Vec<PathBuf>,
+    /// The digest of the user's allowance: of the skill, what is granted and its packages.
+    pub(crate) entry: Digest,
     pub(crate) toolset: String,
 }
 

@@ -9,9 +9,10 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use skillfold_core::Code;
 use skillfold_core::diagnostic::visible;
-use skillfold_core::text::FormatNumber;
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
@@ -30,7 +31,10 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_FOLDERS: usize = 50_000;
 
 /// An entry of a list.
-pub(crate) trait FolderRecord: serde::de::DeserializeOwned {
+pub(crate) trait FolderRecord: DeserializeOwned {
+    /// The number of the list's format.
+    type Format: DeserializeOwned + Serialize + Default;
+
     /// The name of the list in messages, such as `List of trusted folders`.
     const LIST: &'static str;
 
@@ -72,16 +76,16 @@ pub(crate) struct FolderList<R> {
 
 /// What a list of any format has.
 #[derive(serde::Deserialize)]
-struct ListHead {
+struct ListHead<F> {
     #[serde(rename = "format")]
-    _format: FormatNumber<1>,
+    _format: F,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ListTable {
+struct ListTable<F> {
     #[serde(rename = "format")]
-    _format: FormatNumber<1>,
+    _format: F,
     #[serde(default)]
     folder: Vec<Spanned<toml::Value>>,
 }
@@ -125,8 +129,8 @@ impl<R: FolderRecord> FolderList<R> {
 
     fn parse(&mut self, file: &Path, text: &str) {
         let line_at = line_counter(text);
-        let head = toml::from_str::<ListHead>(text);
-        let table = match head.and_then(|_| toml::from_str::<ListTable>(text)) {
+        let head = toml::from_str::<ListHead<R::Format>>(text);
+        let table = match head.and_then(|_| toml::from_str::<ListTable<R::Format>>(text)) {
             Ok(table) => table,
             Err(error) => {
                 let start = error.span().map_or(0, |span| span.start);
@@ -246,10 +250,11 @@ pub(crate) fn edit_list<R: FolderRecord>(
     let old = target.read(MAX_BYTES)?;
     let text = target.text(old.as_ref())?;
     if let Some(text) = text {
-        toml::from_str::<ListHead>(text).map_err(|error| invalid(error.message()))?;
+        toml::from_str::<ListHead<R::Format>>(text).map_err(|error| invalid(error.message()))?;
     }
+    let format = serde_json::json!(R::Format::default());
     let mut document: toml_edit::DocumentMut = text
-        .unwrap_or("format = 1\n")
+        .map_or_else(|| format!("format = {format}\n"), ToOwned::to_owned)
         .parse()
         .map_err(|error: toml_edit::TomlError| invalid(error.message()))?;
     let folders = document

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::Code;
 use skillfold_core::diagnostic::visible;
+use skillfold_core::text::FormatNumber;
 #[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
@@ -167,6 +168,8 @@ struct PinRecord {
 }
 
 impl FolderRecord for TrustRecord {
+    type Format = FormatNumber<1>;
+
     const LIST: &'static str = "List of trusted folders";
 
     #[cfg(feature = "store")]

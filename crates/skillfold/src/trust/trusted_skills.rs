@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "store")]
+use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
 use skillfold_store::Operation;
@@ -43,6 +44,8 @@ struct TrustedSkillRecord {
 }
 
 impl FolderRecord for TrustedSkillRecord {
+    type Format = FormatNumber<1>;
+
     const LIST: &'static str = "List of trusted skills";
 
     #[cfg(feature = "store")]

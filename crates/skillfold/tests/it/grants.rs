@@ -69,8 +69,22 @@ fn run(skills: &Skills) -> Result<String, ScriptError> {
     Ok(outcome.stdout_text().into_owned())
 }
 
+/// Returns why a skill is not allowed, and what to do.
+fn why_not(user: &User, skills: &Skills) -> String {
+    let error = skills.runnable("pdf").unwrap().check_allowed().unwrap_err();
+    assert_eq!(error.refusal(), Some(Refusal::NotAllowed));
+    let text = format!("{error}\n{}", error.hint());
+    text.replace(&*user.home.to_string_lossy(), "HOME")
+}
+
+fn lines(user: &User, skills: &Skills) -> String {
+    let lines = skills.runnable("pdf").unwrap().permission_lines();
+    let lines = lines.join("\n");
+    lines.replace(&*user.home.to_string_lossy(), "HOME")
+}
+
 #[test]
-fn run_is_refused_if_a_granted_path_resolves_elsewhere_than_when_allowed() {
+fn run_is_refused_if_a_link_replaced_part_of_an_allowed_path() {
     let user = User::new("{read: [~/Reports/site/home]}");
     let reports = user.folder("Reports");
     user.folder("Reports/site/home");
@@ -82,33 +96,177 @@ fn run_is_refused_if_a_granted_path_resolves_elsewhere_than_when_allowed() {
 
     fs::rename(reports.join("site"), reports.join("old")).unwrap();
     symlink(user.home.join("Other"), reports.join("site")).unwrap();
-    let error = skills.runnable("pdf").unwrap().check_allowed().unwrap_err();
-    assert_eq!(error.refusal(), Some(Refusal::NotAllowed));
-    insta::assert_snapshot!(error.hint(), @"A path it was granted is now a link to somewhere else; `skillfold allow` with its id shows where, and asks");
+    insta::assert_snapshot!(why_not(&user, &skills), @"
+    Refused to run `pdf`: Granted path now leads through the link `HOME/Reports/site`: `HOME/Reports/site/home`
+    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    ");
     // Nor what was looked up before the link was made.
     let late = before.run(&"run.sh".parse().unwrap()).unwrap().run();
     assert_eq!(late.unwrap_err().kind(), RunErrorKind::NotPermitted);
 
     // The user is shown where it leads, and may allow that.
-    let skill = skills.runnable("pdf").unwrap();
-    let lines = skill.asked().lines().join("\n");
-    let lines = lines.replace(&*user.home.to_string_lossy(), "HOME");
-    insta::assert_snapshot!(lines, @"read access to ~/Reports/site/home, which leads to HOME/Other/home");
+    insta::assert_snapshot!(lines(&user, &skills), @"asks for read access to ~/Reports/site/home, which leads to HOME/Other/home");
     allow(&skills).unwrap();
     assert_eq!(run(&skills).unwrap(), "ran\n");
 }
 
 #[test]
-fn run_is_refused_if_a_missing_granted_path_became_a_link() {
-    let user = User::new("{read: [~/later]}");
-    user.folder("Other");
+fn run_is_refused_if_another_folder_has_the_name_of_an_allowed_one() {
+    let user = User::new("{write: [~/Reports/out]}");
+    let out = user.folder("Reports/out");
+    let private = user.folder("Reports/private");
     let skills = user.skills();
     allow(&skills).unwrap();
-    symlink(user.home.join("Other"), user.home.join("later")).unwrap();
-    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
-    fs::remove_file(user.home.join("later")).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+    fs::rename(&out, user.home.join("Reports/old")).unwrap();
+    fs::rename(private, &out).unwrap();
+    insta::assert_snapshot!(why_not(&user, &skills), @"
+    Refused to run `pdf`: Granted folder was replaced by another one: `HOME/Reports/out`
+    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    ");
+    // Allowing it again is for the folder that is there now.
+    allow(&skills).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+}
+
+#[test]
+fn path_that_does_not_exist_yet_is_to_be_created_below_the_folder_that_does() {
+    let user = User::new("{write: [~/new/out], read: [~/later]}");
+    user.folder("Other");
+    let skills = user.skills();
+    insta::assert_snapshot!(lines(&user, &skills), @"
+    asks for read access to ~/later, which does not exist yet, below ~
+    asks for write access to ~/new/out, to be created as a folder below ~
+    ");
+    allow(&skills).unwrap();
     user.folder("later");
     assert_eq!(run(&skills).unwrap(), "ran\n");
+    assert!(user.home.join("new/out").is_dir());
+    fs::remove_dir(user.home.join("later")).unwrap();
+    symlink(user.home.join("Other"), user.home.join("later")).unwrap();
+    insta::assert_snapshot!(why_not(&user, &skills), @"
+    Refused to run `pdf`: Granted path is now a link: `HOME/later`
+    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    ");
+}
+
+#[test]
+fn nested_permissions_are_shown_and_granted_as_one() {
+    let user = User::new("{write: [~/Reports, ~/Reports/site/home], read: [~/Reports/in]}");
+    user.folder("Reports/site/home");
+    user.folder("Reports/in");
+    let skills = user.skills();
+    insta::assert_snapshot!(lines(&user, &skills), @"asks for write access to ~/Reports");
+    allow(&skills).unwrap();
+    // What the skill makes of its own folder is its own affair.
+    fs::rename(
+        user.home.join("Reports/site"),
+        user.home.join("Reports/old"),
+    )
+    .unwrap();
+    symlink("/", user.home.join("Reports/site")).unwrap();
+    assert_eq!(run(&skills).unwrap(), "ran\n");
+}
+
+#[test]
+fn only_absolute_paths_and_those_of_the_home_are_paths() {
+    let user =
+        User::new("{read: ['~cache', '~root', notes, ./notes, '~/../x', '$HOME/x', /srv/./x]}");
+    fs::create_dir_all(user.home.join("work")).unwrap();
+    symlink("/", user.home.join("work/~cache")).unwrap();
+    let skills = user.skills();
+    let skill = skills.runnable("pdf").unwrap();
+    assert_eq!(skill.asked().unknown.len(), 7);
+    assert!(skill.options().permissions().paths().is_empty());
+}
+
+#[test]
+fn interpreter_in_the_home_is_shown_and_another_one_must_be_named() {
+    let user = User::new("{}");
+    let install = |prefix: &str, name: &str| {
+        let bin = user.folder(&format!("{prefix}/bin"));
+        user.folder(&format!("{prefix}/lib"));
+        let sh = std::path::Path::new("/bin/sh").canonicalize().unwrap();
+        fs::copy(sh, bin.join(name)).unwrap();
+        bin
+    };
+    let script = user.home.join(".agents/skills/pdf/scripts/a");
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let skills_with = |bin: &PathBuf| {
+        let environment = user.environment().variable("PATH", bin.to_str().unwrap());
+        Host::new(environment).discover().unwrap().skills
+    };
+    let path = "scripts/a".parse().unwrap();
+    // A version that a known manager installed.
+    fs::write(&script, "#!/usr/bin/env fish\necho ran\n").unwrap();
+    let bin = install(".local/share/mise/installs/fish/4.0", "fish");
+    let skills = skills_with(&bin);
+    insta::assert_snapshot!(lines(&user, &skills), @"sees ~/.local/share/mise/installs/fish/4.0, where its interpreter is (read-only)");
+    assert!(
+        skills
+            .runnable("pdf")
+            .unwrap()
+            .question()
+            .unwrap()
+            .contains("installs/fish/4.0")
+    );
+    allow(&skills).unwrap();
+    let outcome = skills
+        .runnable("pdf")
+        .unwrap()
+        .run(&path)
+        .unwrap()
+        .run()
+        .unwrap();
+    assert_eq!(outcome.stdout_text(), "ran\n");
+    // Any other program.
+    fs::write(&script, "#!/usr/bin/env mytool\necho ran\n").unwrap();
+    let bin = install("apps/mytool", "mytool");
+    let skills = skills_with(&bin);
+    allow(&skills).unwrap();
+    let error = skills
+        .runnable("pdf")
+        .unwrap()
+        .run(&path)
+        .unwrap()
+        .run()
+        .unwrap_err();
+    insta::assert_snapshot!(format!("{error}\n{}", error.hint()), @"
+    Unknown interpreter of `scripts/a`: `mytool`
+    If you want it to run the script, allow the skill with `--interpreter` and its path
+    ");
+    let skill = skills
+        .runnable("pdf")
+        .unwrap()
+        .with_interpreter(&bin.join("mytool"))
+        .unwrap();
+    assert!(skill.allowed().is_none());
+    insta::assert_snapshot!(skill.permission_lines().join("\n"), @"asks for the program ~/apps/mytool/bin/mytool, with ~/apps/mytool/lib");
+    skills.allow(&skill, &Approval::by_host("anna")).unwrap();
+    let skill = skills.runnable("pdf").unwrap();
+    let outcome = skill.run(&path).unwrap().run().unwrap();
+    assert_eq!(outcome.stdout_text(), "ran\n");
+    // Another folder around it is another program.
+    fs::rename(
+        user.home.join("apps/mytool/bin"),
+        user.home.join("apps/old"),
+    )
+    .unwrap();
+    install("apps/mytool", "mytool");
+    insta::assert_snapshot!(why_not(&user, &skills), @"
+    Refused to run `pdf`: Folder of the granted path was replaced by another one: `HOME/apps/mytool/bin/mytool`
+    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    ");
+    fs::remove_dir_all(&bin).unwrap();
+    fs::rename(user.home.join("apps/old"), &bin).unwrap();
+    // Naming it again changes nothing.
+    assert!(
+        skill
+            .with_interpreter(&bin.join("mytool"))
+            .unwrap()
+            .allowed()
+            .is_some()
+    );
 }
 
 #[test]
@@ -130,6 +288,19 @@ fn protected_paths_are_never_granted() {
         "{write: [~/.local/share]}",
         "{write: [~/.config/skillfold]}",
         "{write: [~/.cache/skillfold]}",
+        "{read: [~/.cache/skillfold]}",
+        "{read: [~/.claude/settings.json]}",
+        "{read: [~/.bashrc]}",
+        "{read: [~/.config/google-chrome/Default]}",
+        "{read: [~/.local/share/keyrings]}",
+        "{read: [/proc/1]}",
+        "{read: [/sys]}",
+        "{read: [/dev/shm]}",
+        "{read: [/run/user]}",
+        "{read: [/home]}",
+        "{read: [/root]}",
+        "{read: [/home/user/notes]}",
+        "{write: [~/.nvm]}",
         "{write: [~/.bashrc]}",
         "{write: [~/.claude/settings.json]}",
         "{write: [~/.agents/skills/pdf]}",
@@ -191,7 +362,7 @@ fn grants_too_long_for_a_form_are_not_requested_by_form() {
     assert!(
         question(&twenty)
             .unwrap()
-            .contains("read access to ~/notes-19.")
+            .contains("read access to ~/notes-19, which does not exist yet, below ~.")
     );
     assert!(question(&twenty.replace("]}", "], write: [~/out]}")).is_none());
     let long = format!("{{network: [{}]}}", "a".repeat(3000));
@@ -229,7 +400,7 @@ fn entry_without_an_approval_does_not_run_if_a_passphrase_is_required() {
     allow(&user.skills()).unwrap();
     let skills = strict();
     let why = |skill: RunnableSkill| skill.check_allowed().unwrap_err().hint().to_owned();
-    insta::assert_snapshot!(why(skills.runnable("pdf").unwrap()), @"It was allowed without the passphrase that the settings require; run `skillfold allow` with its id");
+    insta::assert_snapshot!(why(skills.runnable("pdf").unwrap()), @"It was not allowed with the passphrase that the settings require; run `skillfold allow` with its id");
     let list = user.environment().allowed_skills().unwrap();
     let by_hand = fs::read_to_string(&list).unwrap();
 
@@ -242,8 +413,21 @@ fn entry_without_an_approval_does_not_run_if_a_passphrase_is_required() {
     skills.allow(&skill, &approval).unwrap();
     assert_eq!(run(&skills).unwrap(), "ran\n");
 
-    // Packages that nobody approved end it too.
+    // Nor does a line by hand run that has more than was approved.
     let approved = fs::read_to_string(&list).unwrap();
+    let widened = approved.replace("granted = []", "granted = [\"the network\"]");
+    assert_ne!(widened, approved);
+    fs::write(&list, widened).unwrap();
+    assert!(strict().runnable("pdf").unwrap().allowed().is_none());
+    let tools = approved.replace(
+        "tools = \"[]\"",
+        r#"tools = '[{"name":"x","toolset":"y","description":"","input_schema":{}}]'"#,
+    );
+    assert_ne!(tools, approved);
+    fs::write(&list, tools).unwrap();
+    assert!(strict().runnable("pdf").unwrap().allowed().is_none());
+
+    // Packages that nobody approved end it too.
     let folder = user.folder(".local/share/skillfold/packages/x");
     let packages = format!(
         r#"[{{"file":"run.sh","installer":"uv","folder":"{}","installed":["six 1.17.0"]}}]"#,

@@ -148,14 +148,16 @@ fn operation_text(
             format!("trusted {}{more}", shown.join(", "))
         }
         Operation::Allow {
-            folder,
-            granted,
-            packages,
+            allowance,
             approval,
-            ..
         } => {
-            let mut text = format!("{} allowed {} to run", who(approval), display_path(folder));
-            for (what, list) in [("granted", granted), ("packages", packages)] {
+            let folder = display_path(&allowance.folder);
+            let mut text = format!("{} allowed {folder} to run", who(approval));
+            let lists = [
+                ("granted", &allowance.granted),
+                ("packages", &allowance.packages),
+            ];
+            for (what, list) in lists {
                 if !list.is_empty() {
                     text = format!("{text}; {what}: {}", list.join(", "));
                 }

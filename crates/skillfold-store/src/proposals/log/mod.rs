@@ -23,8 +23,8 @@ use skillfold_core::text::utc;
 use skillfold_core::{Error, ErrorKind};
 
 pub use self::record::{
-    ApprovedBy, Author, Event, Operation, OperationOutcome, Record, RecordedApproval, Target,
-    UnknownEvent, Verdict,
+    Allowance, ApprovedBy, Author, Event, Operation, OperationOutcome, Record, RecordedApproval,
+    Target, UnknownEvent, Verdict,
 };
 use self::record::{FORMAT, ForeignRecord, RecordHead};
 use crate::files::calls::{flush, truncate, write_all};
@@ -282,7 +282,11 @@ fn newer_log(path: &Path, record: &Record) -> Error {
         "Refused to write `{path}`: record {number} {what}, which skillfold {} (format {FORMAT}) does not know",
         env!("CARGO_PKG_VERSION"),
     );
-    let hint = "A newer skillfold wrote it; update this one. `skillfold audit` shows the log";
+    let hint = if format < FORMAT {
+        "An older skillfold wrote it; move it aside to start a new one"
+    } else {
+        "A newer skillfold wrote it; update this one. `skillfold audit` shows the log"
+    };
     Error::new(ErrorKind::Refused, message, hint)
 }
 

@@ -11,7 +11,7 @@ use skillfold_core::text::truncate_bytes;
 use crate::files::skill_folder::SkillPath;
 
 /// The record format this version writes. Bump it when a member changes its meaning or one that matters is added.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// A log record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,15 +200,9 @@ pub enum Operation {
     },
     /// A skill may run its scripts and tools.
     Allow {
-        /// Its folder.
-        folder: PathBuf,
-        /// The digest of what was reviewed.
-        digest: Digest,
-        /// The permissions granted, one per line.
-        granted: Vec<String>,
-        /// The packages installed for its scripts, with versions.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        packages: Vec<String>,
+        /// What it may do.
+        #[serde(flatten)]
+        allowance: Box<Allowance>,
         /// Who allowed it, and how.
         approval: RecordedApproval,
     },
@@ -219,6 +213,56 @@ pub enum Operation {
     },
     /// The passphrase for approvals is set or changed.
     SetPassphrase,
+}
+
+/// What a skill may do when it runs. An approval signs all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Allowance {
+    /// The skill's folder.
+    pub folder: PathBuf,
+    /// The digest of what was reviewed.
+    pub digest: Digest,
+    /// The permissions granted, one per line.
+    pub granted: Vec<String>,
+    /// The packages installed for its scripts, with versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<String>,
+    /// The digest of its entry in the list of skills that may run.
+    pub entry: Digest,
+}
+
+impl Allowance {
+    /// Creates an allowance without permissions or packages.
+    pub fn new(folder: impl Into<PathBuf>, digest: Digest, entry: Digest) -> Self {
+        Self {
+            folder: folder.into(),
+            digest,
+            granted: Vec::new(),
+            packages: Vec::new(),
+            entry,
+        }
+    }
+
+    /// Sets the permissions granted, one per line.
+    #[must_use]
+    pub fn with_granted(mut self, granted: Vec<String>) -> Self {
+        self.granted = granted;
+        self
+    }
+
+    /// Sets the packages installed for its scripts.
+    #[must_use]
+    pub fn with_packages(mut self, packages: Vec<String>) -> Self {
+        self.packages = packages;
+        self
+    }
+
+    /// Returns the text that an approval to run the skill signs.
+    pub(crate) fn signed_text(&self) -> String {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        format!("allow\n{json}")
+    }
 }
 
 /// What an operation changes.

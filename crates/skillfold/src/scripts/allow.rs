@@ -1,0 +1,203 @@
+//! Allows a skill to run, and finds out whether it may.
+
+use std::path::{Path, PathBuf};
+
+use skillfold_core::load::Digest;
+use skillfold_core::{Error, Refusal};
+use skillfold_run::{ApprovedPath, NamedInterpreter, Prepare, RunError};
+use skillfold_store::Approval;
+
+use crate::environment::now;
+use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
+use crate::scripts::asked::AskedPermissions;
+use crate::scripts::tool::SkillTool;
+use crate::scripts::{RunnableSkill, ScriptError, packages};
+use crate::settings::ApprovalRequires;
+use crate::skills::Skills;
+
+impl Skills {
+    /// Returns what a skill asks for and the user's allowance. With an allowance, files and folders are what the user
+    /// allowed, otherwise what they are now.
+    pub(super) fn find_allowed(
+        &self,
+        folder: Option<&Path>,
+        digest: Digest,
+        asked: AskedPermissions,
+    ) -> Result<(AskedPermissions, Result<AllowedSkill, NotAllowed>), Error> {
+        let list = AllowedSkills::load(self.environment());
+        let home = self.environment().home_dir();
+        let known = folder.and_then(|folder| list.find(digest, folder));
+        let refused = match known {
+            None => NotAllowed::Unknown,
+            Some(known) => {
+                let (paths, programs) = (known.paths.clone(), known.interpreters.clone());
+                let approved = asked.clone().with_approved(paths, programs, home);
+                match self.check_entry(known, &approved)? {
+                    None => return Ok((approved, Ok(known.clone()))),
+                    Some(refused) => refused,
+                }
+            }
+        };
+        Ok((asked.resolve(home), Err(refused)))
+    }
+
+    /// Returns why an entry of the list does not allow a skill to run.
+    fn check_entry(
+        &self,
+        entry: &AllowedSkill,
+        approved: &AskedPermissions,
+    ) -> Result<Option<NotAllowed>, Error> {
+        // The skill is the same, so it asks for the same.
+        if entry.granted != approved.lines() {
+            return Ok(Some(NotAllowed::Unknown));
+        }
+        let paths = approved.paths().iter().map(ApprovedPath::check);
+        let programs = approved.interpreters().iter().map(NamedInterpreter::check);
+        if let Some(changed) = paths.chain(programs).find_map(Result::err) {
+            return Ok(Some(NotAllowed::Changed(changed.to_string())));
+        }
+        let requires = self.report().settings.approval_requires.value;
+        if requires == ApprovalRequires::Passphrase
+            && !self.store()?.has_allowance(&entry.allowance())?
+        {
+            return Ok(Some(NotAllowed::WithoutPassphrase));
+        }
+        Ok(None)
+    }
+
+    /// Allows a skill to run with everything that it asks for. Its toolsets are started in the sandbox, to learn and remember their
+    /// tools. `approval` says who allows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept, or the skill is
+    /// not in a folder; then nothing is started. Others if a toolset cannot be loaded, or two tools would have the same name.
+    pub fn allow(
+        &self,
+        skill: &RunnableSkill,
+        approval: &Approval,
+    ) -> Result<AllowedSkill, ScriptError> {
+        let folder = self.check_approval(skill, approval)?;
+        self.remember(skill, folder, approval)
+    }
+
+    /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the sandbox. `observer`
+    /// receives what the installers say, line by line.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`allow`](Self::allow), and if the packages cannot be installed.
+    pub fn allow_with_packages(
+        &self,
+        skill: &RunnableSkill,
+        approval: &Approval,
+        mut observer: impl FnMut(&str),
+    ) -> Result<AllowedSkill, ScriptError> {
+        let folder = self.check_approval(skill, approval)?;
+        let environment = self.environment();
+        let mut installed = Vec::new();
+        let allow = || {
+            for wanted in skill.dependencies()? {
+                let prepare = Prepare::new(&skill.copy, &wanted)
+                    .with_options(skill.options.clone())
+                    .with_observer(&mut observer);
+                let packages = packages::install(environment, &wanted, prepare)?;
+                installed.push(packages);
+            }
+            let mut skill = skill.clone();
+            skill.grant_packages(installed.clone(), environment)?;
+            self.remember(&skill, folder, approval)
+        };
+        let allowed = allow();
+        if allowed.is_err() {
+            packages::delete(environment, &installed);
+        }
+        allowed
+    }
+
+    /// Checks an approval before anything of the skill is started, and returns the folder of the skill.
+    fn check_approval(
+        &self,
+        skill: &RunnableSkill,
+        approval: &Approval,
+    ) -> Result<PathBuf, ScriptError> {
+        let Some(folder) = skill.folder.clone() else {
+            let rule = "It is not in a folder; the program that bundles it decides what it may run";
+            return Err(Error::refused(&skill.id, Refusal::NotAllowed, rule).into());
+        };
+        skill.check_grants()?;
+        let entry = skill.entry(folder.clone(), Vec::new());
+        self.store()?
+            .check_allowance(&entry.allowance(), approval)?;
+        Ok(folder)
+    }
+
+    fn remember(
+        &self,
+        skill: &RunnableSkill,
+        folder: PathBuf,
+        approval: &Approval,
+    ) -> Result<AllowedSkill, ScriptError> {
+        let allowed = skill.entry(folder, skill.list_tools()?);
+        allowed::allow(self.environment(), &allowed, &self.store()?, approval)?;
+        Ok(allowed)
+    }
+
+    /// Returns whether a client may ask the person if a skill may run, by a form (an elicitation of MCP). A client's hooks can
+    /// answer such a form, so that only a person at a terminal turns it on.
+    pub fn clients_may_ask(&self) -> bool {
+        let asked = self.store().and_then(|store| store.clients_may_ask());
+        asked.unwrap_or(false)
+    }
+
+    /// Sets whether clients may ask if a skill may run. `approval` is by a person at a terminal, or by the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the approval is not one that the settings accept.
+    pub fn set_client_approval(&self, allowed: bool, approval: &Approval) -> Result<(), Error> {
+        self.store()?.set_client_approval(allowed, approval, now())
+    }
+}
+
+impl RunnableSkill {
+    /// Returns whether it may no longer run because something that it was granted has changed.
+    pub fn has_changed_grants(&self) -> bool {
+        matches!(self.allowed, Err(NotAllowed::Changed(_)))
+    }
+
+    /// Adds a program that the user names to run its scripts. Unless it was named before, the skill has to be allowed
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `interpreter_missing` if it is no program.
+    pub fn with_interpreter(mut self, program: &Path) -> Result<Self, RunError> {
+        let permissions = self.options.permissions().clone();
+        let named = NamedInterpreter::resolve(program, permissions.protected())?;
+        if self.asked.interpreters().contains(&named) {
+            return Ok(self);
+        }
+        let (paths, mut all) = (self.asked.paths(), self.asked.interpreters().to_vec());
+        all.push(named.clone());
+        let asked = self.asked.clone();
+        self.asked = asked.with_approved(paths.to_vec(), all, self.home.as_deref());
+        let permissions = permissions.with_interpreter(named);
+        self.options = self.options.with_permissions(permissions);
+        self.allowed = Err(NotAllowed::Unknown);
+        Ok(self)
+    }
+
+    /// Returns what the list gets for this skill.
+    fn entry(&self, folder: PathBuf, tools: Vec<SkillTool>) -> AllowedSkill {
+        AllowedSkill {
+            folder,
+            digest: self.digest,
+            granted: self.asked.lines(),
+            paths: self.asked.paths().to_vec(),
+            interpreters: self.asked.interpreters().to_vec(),
+            tools,
+            packages: self.packages.clone(),
+        }
+    }
+}
