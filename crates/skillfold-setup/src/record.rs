@@ -215,7 +215,7 @@ pub(crate) fn write_restore_file(environment: &Environment) -> Result<(), Error>
         return existing.map_or(Ok(()), |old| target.remove(&old));
     }
     let mut text =
-        "What `skillfold setup` added. If Skillfold is gone, undo it by hand.\n".to_owned();
+        "What `skillfold setup` added. If Skillfold is gone, undo it by hand. In JSON, also remove a comma that is left over.\n".to_owned();
     for (file, record) in records {
         let file = file.display();
         let what = match (

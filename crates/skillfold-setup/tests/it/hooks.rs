@@ -67,7 +67,7 @@ fn restore_file_has_each_place_of_the_hook() {
     add(&world, SetupClient::Gemini, COMMAND).write().unwrap();
     let text = read(&world, "person/.local/state/skillfold/restore.txt").unwrap();
     insta::assert_snapshot!(world.shown(&text), @r#"
-    What `skillfold setup` added. If Skillfold is gone, undo it by hand.
+    What `skillfold setup` added. If Skillfold is gone, undo it by hand. In JSON, also remove a comma that is left over.
 
     == Gemini CLI: hook
     In /person/.gemini/settings.json, take out the following:

@@ -233,7 +233,7 @@ fn restore_file_says_what_to_undo_by_hand() {
     let file = "person/.local/state/skillfold/restore.txt";
     let text = read(&world, file).unwrap();
     insta::assert_snapshot!(world.shown(&text), @r#"
-    What `skillfold setup` added. If Skillfold is gone, undo it by hand.
+    What `skillfold setup` added. If Skillfold is gone, undo it by hand. In JSON, also remove a comma that is left over.
 
     == Gemini CLI: list
     In /person/.gemini/settings.json, set `skills.enabled` to true.
@@ -337,7 +337,7 @@ fn restore_file_names_whole_entries() {
         .unwrap();
     let text = read(&world, "person/.local/state/skillfold/restore.txt").unwrap();
     insta::assert_snapshot!(world.shown(&text).replace(", \n", ",\n"), @r#"
-    What `skillfold setup` added. If Skillfold is gone, undo it by hand.
+    What `skillfold setup` added. If Skillfold is gone, undo it by hand. In JSON, also remove a comma that is left over.
 
     == Claude Code: list
     In /person/.claude/settings.json, take out the following:

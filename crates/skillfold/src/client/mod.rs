@@ -2,12 +2,14 @@
 
 mod native_list;
 mod own_list;
+mod staying;
 
 use skillfold_core::Budget;
 use skillfold_core::catalog::Versions;
 
 use native_list::NativeList;
 pub use own_list::{ListSwitch, OwnList, SkillNames, SwitchForm};
+pub use staying::BundledSkills;
 
 /// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
 const UNKNOWN_BUDGET: Budget = Budget::characters(2_000);

@@ -11,6 +11,7 @@ use skillfold_core::source::SkillLayout;
 use skillfold_core::{Catalog, Entry, Root, Scope};
 
 use super::Client;
+use super::staying::{BundledSkills, PluginFolders};
 use crate::environment::{Environment, read_user_file};
 
 /// Maximum size of a client's settings.
@@ -30,6 +31,10 @@ pub struct ListSwitch {
     pub form: SwitchForm,
     /// What the user can still do, or no longer, as a sentence.
     pub remains: &'static str,
+    /// The skills that come with the client and stay in its list.
+    pub bundled: Option<BundledSkills>,
+    /// Where plugins are whose skills stay in its list.
+    pub(super) plugins: PluginFolders,
 }
 
 /// The form of a setting that turns off a list of skills.
@@ -53,7 +58,12 @@ impl ListSwitch {
         local_file: Some(".claude/settings.local.json"),
         keys: &["skillOverrides"],
         form: SwitchForm::Folders("user-invocable-only"),
-        remains: "`/NAME` still starts a skill, and skills of plugins stay in the list",
+        remains: "`/NAME` still starts a skill",
+        bundled: Some(BundledSkills {
+            count: 13,
+            version: "2.1.325",
+        }),
+        plugins: PluginFolders::NamedIn(".claude/plugins/installed_plugins.json"),
     };
     /// The table `skills` of Codex. `$name` still works.
     pub(super) const CODEX: Self = Self {
@@ -62,6 +72,8 @@ impl ListSwitch {
         keys: &["skills", "include_instructions"],
         form: SwitchForm::False,
         remains: "`$NAME` still starts a skill; Codex's own skills leave the list too",
+        bundled: None,
+        plugins: PluginFolders::Nowhere,
     };
     pub(super) const GEMINI: Self = Self {
         files: &[".gemini/settings.json"],
@@ -69,6 +81,8 @@ impl ListSwitch {
         keys: &["skills", "enabled"],
         form: SwitchForm::False,
         remains: "`/NAME` starts a skill through our server",
+        bundled: None,
+        plugins: PluginFolders::Nowhere,
     };
     pub(super) const OPENCODE: Self = Self {
         files: &[
@@ -78,21 +92,33 @@ impl ListSwitch {
         local_file: None,
         keys: &["permission", "skill", "*"],
         form: SwitchForm::Word("deny"),
-        remains: "`/NAME` starts a skill through our server",
+        remains: "`/NAME` still starts a skill",
+        bundled: None,
+        plugins: PluginFolders::Nowhere,
     };
     pub(super) const QWEN: Self = Self {
         files: &[".qwen/settings.json"],
         local_file: None,
         keys: &["skills", "disabled"],
         form: SwitchForm::Names,
-        remains: "its command `/skills` no longer starts them, and skills of extensions stay in the list",
+        remains: "`/NAME` starts a skill through our server; its command `/skills` no longer does",
+        bundled: Some(BundledSkills {
+            count: 14,
+            version: "0.24.4",
+        }),
+        plugins: PluginFolders::Below(".qwen/extensions", 1),
     };
     pub(super) const COPILOT_CLI: Self = Self {
         files: &[".copilot/settings.json"],
         local_file: None,
         keys: &["disabledSkills"],
         form: SwitchForm::Names,
-        remains: "it no longer starts them by name, and skills of plugins stay in the list",
+        remains: "it no longer starts them by name",
+        bundled: Some(BundledSkills {
+            count: 2,
+            version: "1.0.102",
+        }),
+        plugins: PluginFolders::Below(".copilot/installed-plugins", 2),
     };
 
     /// Returns the file with the user's settings.
@@ -139,8 +165,7 @@ impl ListSwitch {
     }
 
     fn read(&self, file: &Path) -> Hidden {
-        let text = read_user_file(file, MAX_SETTINGS_BYTES).ok().flatten();
-        let value = text.and_then(|text| parse(file, &text));
+        let value = read_settings(file);
         let Some(mut value) = value.as_ref() else {
             return Hidden::default();
         };
@@ -170,14 +195,16 @@ impl ListSwitch {
     }
 }
 
-fn parse(file: &Path, text: &str) -> Option<Value> {
+/// Reads a client's settings; `None` if they cannot be read.
+pub(super) fn read_settings(file: &Path) -> Option<Value> {
+    let text = read_user_file(file, MAX_SETTINGS_BYTES).ok().flatten()?;
     if file
         .extension()
         .is_some_and(|extension| extension == "toml")
     {
-        return serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok();
+        return serde_json::to_value(toml::from_str::<toml::Table>(&text).ok()?).ok();
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     parsed.ok()?.value.map(Value::from)
 }

@@ -1,8 +1,8 @@
 //! Whose list of skills a client's model gets: what each costs, and the choice.
 
-use skillfold::Skills;
-use skillfold::client::Client;
+use skillfold::client::{BundledSkills, Client, ListSwitch};
 use skillfold::view::SetupList;
+use skillfold::{Environment, Skills};
 use skillfold_setup::{ListFile, SetupClient};
 
 use crate::arguments::{Setup, SetupListChoice};
@@ -43,6 +43,7 @@ pub(crate) fn choose(
     costs: &ListCosts,
     client: SetupClient,
     options: &Setup,
+    environment: &Environment,
     output: &mut Output,
 ) -> WhoseList {
     let title = client.title();
@@ -72,8 +73,26 @@ pub(crate) fn choose(
             "{title}'s own list is turned off; {}",
             switch.remains
         ));
+        say_staying(switch, title, environment, output);
     }
     choice
+}
+
+/// Says how many skills the setting cannot turn off.
+fn say_staying(switch: ListSwitch, title: &str, environment: &Environment, output: &mut Output) {
+    let bundled = switch.bundled.filter(|bundled| bundled.count > 0);
+    let of_plugins = switch.plugin_skills(environment);
+    let all = of_plugins + bundled.map_or(0, |bundled| bundled.count);
+    if all == 0 {
+        return;
+    }
+    let with_client = bundled.map(|BundledSkills { count, version, .. }| {
+        format!("{count} that come with {title} (as of {version})")
+    });
+    let from_plugins = (of_plugins > 0).then(|| format!("{of_plugins} from plugins"));
+    let parts: Vec<String> = with_client.into_iter().chain(from_plugins).collect();
+    let skills = pluralize(all, "skill stays", "skills stay");
+    output.say(format!("{skills} in it: {}", parts.join(", ")));
 }
 
 fn say_costs(costs: &ListCosts, title: &str, output: &mut Output) {

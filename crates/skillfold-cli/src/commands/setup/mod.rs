@@ -212,7 +212,7 @@ impl SetupRun<'_> {
             return Ok(WhoseList::Both);
         };
         let costs = ListCosts::new(&self.skills, known);
-        let choice = choose(&costs, client, self.options, output);
+        let choice = choose(&costs, client, self.options, self.environment, output);
         self.view.clients.push(list_view(&costs, choice));
         Ok(choice)
     }
