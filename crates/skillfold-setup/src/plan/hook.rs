@@ -1,6 +1,7 @@
 //! The hook's entries.
 
 use std::path::PathBuf;
+use std::slice;
 
 use serde_json::Value;
 use skillfold::Environment;
@@ -47,9 +48,9 @@ impl SetupPlan {
                 continue;
             }
             for index in our_indices(&wanted, event) {
-                text = plan.with_location(json::remove_item(&text, &path, index))?;
+                text = plan.with_location(json::remove_items(&text, &path, &[index]))?;
             }
-            text = plan.with_location(json::append_item(&text, &path, &entry))?;
+            text = plan.with_location(json::append_items(&text, &path, slice::from_ref(&entry)))?;
             // Our own entry with another version or path may be replaced.
             plan.change = SetupChange::Added;
             wanted = with_hook(&wanted, event, entry);
@@ -99,7 +100,8 @@ impl SetupPlan {
                 entries.for_each(|(_, entry)| collect_values(&entry, &mut plan.own_values));
             }
             for index in our_indices(&value, event) {
-                text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
+                text =
+                    plan.with_location(json::remove_items(&text, &[HOOKS_KEY, event], &[index]))?;
                 plan.change = SetupChange::Removed;
             }
         }
@@ -108,7 +110,7 @@ impl SetupPlan {
             .get(HOOKS_KEY)
             .is_some_and(|hooks| *hooks == serde_json::json!({}))
         {
-            text = plan.with_location(json::remove(&text, &[], HOOKS_KEY))?;
+            text = plan.with_location(json::remove(&text, &[], &[HOOKS_KEY]))?;
         }
         if plan.change == SetupChange::Nothing {
             return Ok(plan);
