@@ -124,6 +124,12 @@ awkward *options:
     python3 conformance/clients/awkward.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
         --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" {{options}}
 
+# Compare what `list`, `prompt`, `why`, `report` and `doctor` say about real clients with what their models get
+truth *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/truth.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" {{options}}
+
 # Drive real clients with our hook, and install our plugins into them
 client-hooks:
     cargo build --release -p skillfold-cli

@@ -96,7 +96,9 @@ const browser = await chromium.launch({ executablePath: options.chromium, args: 
 const problems = [];
 try {
   const project = layOut(home);
-  execFileSync(resolve(options.skillfold), ["report", "--log", "log.jsonl"], { cwd: project, env: { HOME: home }, stdio: "ignore" });
+  for (const command of [["setup", "codex", "--list", "ours", "--yes"], ["report", "--log", "log.jsonl"]]) {
+    execFileSync(resolve(options.skillfold), command, { cwd: project, env: { HOME: home }, stdio: "ignore" });
+  }
   const address = pathToFileURL(join(project, "skillfold-report.html")).href;
   for (const javaScriptEnabled of [false, true]) {
     for (const colorScheme of ["light", "dark"]) {

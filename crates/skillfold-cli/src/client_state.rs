@@ -48,12 +48,19 @@ pub(crate) fn chosen(
     named: Option<&'static Client>,
     environment: &Environment,
 ) -> Option<&'static Client> {
-    let set_up = || {
-        ClientState::all(environment)
-            .iter()
-            .find_map(ClientState::known)
-    };
-    named.or_else(set_up)
+    all_chosen(named, environment).first().copied()
+}
+
+/// Returns the client that was named, or else every one that is set up.
+pub(crate) fn all_chosen(
+    named: Option<&'static Client>,
+    environment: &Environment,
+) -> Vec<&'static Client> {
+    let set_up = || ClientState::all(environment);
+    match named {
+        Some(client) => vec![client],
+        None => set_up().iter().filter_map(ClientState::known).collect(),
+    }
 }
 
 /// Returns the name of a client as its maker writes it.

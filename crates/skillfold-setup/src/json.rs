@@ -4,13 +4,14 @@
 //! remove the comments beside an entry.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::entry::{Entry, SyntaxFault, inline, newline, quoted};
 
@@ -35,10 +36,21 @@ pub(crate) fn insert(
     add(text, &[path, &[name]].concat(), &Addition::Entry(entry))
 }
 
+/// Adds fields to the object at a key path, before the others. Adds missing keys.
+pub(crate) fn insert_fields(
+    text: &str,
+    path: &[&str],
+    fields: &Map<String, Value>,
+) -> Result<String, SyntaxFault> {
+    add(text, path, &Addition::Fields(fields))
+}
+
 /// What is added under a path of keys.
 enum Addition<'a> {
     /// An object with these fields.
     Entry(&'a Entry),
+    /// These fields, in the object under the last key.
+    Fields(&'a Map<String, Value>),
     /// A list with this item.
     Item(&'a Value),
     /// A value.
@@ -59,7 +71,11 @@ fn add(text: &str, keys: &[&str], added: &Addition<'_>) -> Result<String, Syntax
         let object = value_text(keys, added, "\n", unit);
         return Ok(format!("{mark}{object}{end}{blank}"));
     };
-    let (level, found) = descend(root, &keys[..keys.len() - 1])?;
+    let parents = match added {
+        Addition::Fields(_) => keys,
+        _ => &keys[..keys.len() - 1],
+    };
+    let (level, found) = descend(root, parents)?;
     let missing = &keys[found..];
     let open = level.start() + 1;
     let first = level.properties.first().map(Ranged::start);
@@ -121,39 +137,72 @@ pub(crate) fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, Sy
     }
 }
 
-/// Removes an entry, with the comma it needed.
-pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
+/// Removes entries of an object, each with the comma it needed.
+pub(crate) fn remove(text: &str, path: &[&str], names: &[&str]) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
-    let Some((level, member)) = find(root.as_ref(), path, name)? else {
+    let Some(root) = &root else {
         return Ok(text.to_owned());
     };
-    let comma = comma_after(text, member.end());
-    let end = comma.map_or(member.end(), |comma| comma + 1);
-    let rest = text[end..].trim_start_matches([' ', '\t']);
-    let own = if comma.is_some() && !rest.starts_with(['\r', '\n']) {
-        // Something follows on the line, and must not move up behind a comment.
-        member.start()..text.len() - rest.len()
-    } else {
-        text[..member.start()].trim_end().len()..end
-    };
-    let left = splice(text, own.clone(), "");
-    let inner = level.start() + 1..level.end() - 1 - own.len();
-    if level.properties.len() == 1 && left[inner.clone()].trim().is_empty() {
-        return Ok(splice(&left, inner, ""));
+    let (level, found) = descend(root, path)?;
+    if found < path.len() {
+        return Ok(text.to_owned());
     }
-    // The last entry may have no comma; then the preceding one is removed.
-    let earlier = level
-        .properties
-        .iter()
-        .rfind(|other| other.end() <= own.start);
-    let earlier = earlier.filter(|_| comma.is_none());
-    Ok(
-        match earlier.and_then(|earlier| comma_after(text, earlier.end())) {
-            Some(comma) => splice(&left, comma..comma + 1, ""),
-            None => left,
-        },
-    )
+    let names: BTreeSet<&str> = names.iter().copied().collect();
+    let (mut seen, mut cuts, mut kept) = (BTreeSet::new(), Vec::new(), None);
+    let mut is_comma_left = false;
+    for member in &level.properties {
+        let name = member.name.as_str();
+        if !names.contains(name) {
+            kept = Some(member);
+            continue;
+        }
+        if !seen.insert(name) {
+            return Err(twice(name, member));
+        }
+        let comma = comma_after(text, member.end());
+        is_comma_left = comma.is_none();
+        let end = comma.map_or(member.end(), |comma| comma + 1);
+        let rest = text[end..].trim_start_matches([' ', '\t']);
+        let blank_before = |offset: usize| text[..offset].trim_end().len();
+        let mut own = if comma.is_some() && !rest.starts_with(['\r', '\n']) {
+            // Something follows on the line, and must not move up behind a comment.
+            member.start()..text.len() - rest.len()
+        } else {
+            blank_before(member.start())..end
+        };
+        // Others on the same line before it: the white space before them goes too.
+        while let Some(before) = cuts.pop_if(|before: &mut Range<usize>| before.end > own.start) {
+            own.start = blank_before(before.start);
+        }
+        cuts.push(own);
+    }
+    let cut: usize = cuts.iter().map(Range::len).sum();
+    if kept.is_none() && cut > 0 {
+        let left = cut_out(text, cuts);
+        let inner = level.start() + 1..level.end() - 1 - cut;
+        return Ok(match left[inner.clone()].trim() {
+            "" => splice(&left, inner, ""),
+            _ => left,
+        });
+    }
+    // The last entry may have no comma; then that of the last one that stays is removed.
+    let comma = kept.filter(|_| is_comma_left);
+    if let Some(comma) = comma.and_then(|kept| comma_after(text, kept.end())) {
+        cuts.push(comma..comma + 1);
+        cuts.sort_by_key(|cut| cut.start);
+    }
+    Ok(cut_out(text, cuts))
+}
+
+/// Returns a text without some ranges, which are in order and do not overlap.
+fn cut_out(text: &str, cuts: Vec<Range<usize>>) -> String {
+    let (mut left, mut end) = (String::with_capacity(text.len()), 0);
+    for cut in cuts {
+        left.push_str(&text[end..cut.start]);
+        end = cut.end;
+    }
+    left + &text[end..]
 }
 
 /// Parses text with at most one value.
@@ -249,12 +298,14 @@ fn only<'a, 't>(
     let mut found = members.filter(|member| member.name.as_str() == key);
     let first = found.next();
     match found.next() {
-        Some(second) => {
-            let why = format!("Key {} appears twice", quoted(key));
-            Err(SyntaxFault::new(second.start(), why))
-        }
+        Some(second) => Err(twice(key, second)),
         None => Ok(first),
     }
+}
+
+fn twice(key: &str, second: &ObjectProp<'_>) -> SyntaxFault {
+    let why = format!("Key {} appears twice", quoted(key));
+    SyntaxFault::new(second.start(), why)
 }
 
 /// Returns the offset of the comma after a value.
@@ -314,16 +365,16 @@ fn value_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> St
 
 /// Returns what is between the braces of such an object.
 fn members_text(path: &[&str], added: &Addition<'_>, line: &str, unit: &str) -> String {
-    let fields = match (path, added) {
+    let text = |key: &str, field: &Value| format!("{line}{}: {}", quoted(key), inline(field));
+    let fields: Vec<String> = match (path, added) {
         ([key, below @ ..], _) => {
             let below = value_text(below, added, line, unit);
             return format!("{line}{}: {below}", quoted(key));
         }
-        ([], Addition::Entry(entry)) => entry.0.iter(),
+        ([], Addition::Entry(entry)) => entry.0.iter().map(|(key, it)| text(key, it)).collect(),
+        ([], Addition::Fields(fields)) => fields.iter().map(|(key, it)| text(key, it)).collect(),
         ([], Addition::Item(_) | Addition::Value(_)) => return String::new(),
     };
-    let fields = fields.map(|(key, field)| format!("{line}{}: {}", quoted(key), inline(field)));
-    let fields: Vec<String> = fields.collect();
     fields.join(if line.is_empty() { ", " } else { "," })
 }
 
@@ -355,35 +406,49 @@ fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{}{new}{}", &text[..range.start], &text[range.end..])
 }
 
-/// Appends an item to the list at a key path. Adds missing keys.
-pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<String, SyntaxFault> {
+/// Appends items to the list at a key path. Adds missing keys.
+pub(crate) fn append_items(
+    text: &str,
+    path: &[&str],
+    items: &[Value],
+) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
-    let Some((list, parents)) = path.split_last() else {
+    let (Some((list, parents)), [first, rest @ ..]) = (path.split_last(), items) else {
         return Ok(text.to_owned());
     };
     let Some((_, member)) = find(root.as_ref(), parents, list)? else {
-        return add(text, path, &Addition::Item(item));
+        let text = add(text, path, &Addition::Item(first))?;
+        return append_items(&text, path, rest);
     };
     let fault = || SyntaxFault::new(member.value.start(), "Expected a list");
     let array = member.value.as_array().ok_or_else(fault)?;
+    let joined = |separator: &str| {
+        let items: Vec<String> = items.iter().map(Value::to_string).collect();
+        items.join(separator)
+    };
     let (offset, added) = match array.elements.last() {
         Some(final_item) => {
             let has_lines = text[array.start()..final_item.start()].contains('\n');
-            let line = if has_lines {
-                line_start(text, final_item.start())
+            let separator = if has_lines {
+                format!(",{}", line_start(text, final_item.start()))
             } else {
-                " ".to_owned()
+                ", ".to_owned()
             };
-            (final_item.end(), format!(",{line}{item}"))
+            let added = format!("{separator}{}", joined(&separator));
+            (final_item.end(), added)
         }
-        None => (array.start() + 1, item.to_string()),
+        None => (array.start() + 1, joined(", ")),
     };
     Ok(splice(text, offset..offset, &added))
 }
 
-/// Removes the item at an index from the list at a key path; also removes a list that becomes empty.
-pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<String, SyntaxFault> {
+/// Removes the items at some indices from the list at a key path; also removes a list that becomes empty.
+pub(crate) fn remove_items(
+    text: &str,
+    path: &[&str],
+    indices: &[usize],
+) -> Result<String, SyntaxFault> {
     let plain = without_mark(text);
     let root = parse(&plain)?;
     let Some((list, parents)) = path.split_last() else {
@@ -392,18 +457,23 @@ pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<Str
     let Some((_, member)) = find(root.as_ref(), parents, list)? else {
         return Ok(text.to_owned());
     };
-    let elements = member
-        .value
-        .as_array()
-        .map_or(&[][..], |array| &array.elements);
-    match elements {
-        [_] if index == 0 => remove(text, parents, list),
-        _ if index >= elements.len() => Ok(text.to_owned()),
-        // With the comma before it, or the one after it for the first item.
-        _ if index > 0 => {
-            let range = elements[index - 1].end()..elements[index].end();
-            Ok(splice(text, range, ""))
-        }
-        _ => Ok(splice(text, elements[0].start()..elements[1].start(), "")),
-    }
+    let array = member.value.as_array();
+    let elements = array.map_or(&[][..], |array| &array.elements);
+    let removed: BTreeSet<usize> = indices.iter().copied().collect();
+    let mut kept = (0..elements.len()).filter(|index| !removed.contains(index));
+    let Some(first) = kept.next() else {
+        let emptied = if elements.is_empty() {
+            &[][..]
+        } else {
+            &[*list]
+        };
+        return remove(text, parents, emptied);
+    };
+    // Each with the comma before it; those before the first that stays with the comma after them.
+    let start = elements[0].start()..elements[first].start();
+    let later = removed
+        .into_iter()
+        .filter(|index| (first..elements.len()).contains(index));
+    let later = later.map(|index| elements[index - 1].end()..elements[index].end());
+    Ok(cut_out(text, std::iter::once(start).chain(later).collect()))
 }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use skillfold::client::Client;
 use skillfold::core::Code;
 use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
 use skillfold_setup::SetupClient;
 
 use super::{complete, number};
+use crate::client_state::client_name;
 
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
@@ -111,6 +113,12 @@ pub(crate) struct ReportPage {
     /// The log to count uses in, written by `--trace` or a host's `TraceLines`; without it, the log of the hook
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Show what the model of this client gets; by default that of each client that is set up
+    #[arg(long, value_name = "CLIENT", value_parser = client_name())]
+    pub(crate) client: Option<&'static Client>,
+    /// A request whose cost is shown, in place of the typical ones; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) request: Vec<String>,
     /// Replace the file even if this command did not write it
     #[arg(long)]
     pub(crate) force: bool,
@@ -240,6 +248,9 @@ pub(crate) struct Doctor {
     /// Show every skill, root and finding, also if nothing is wrong
     #[arg(long)]
     pub(crate) all: bool,
+    /// Of the clients, show this one only
+    #[arg(long, value_name = "CLIENT", value_parser = client_name())]
+    pub(crate) client: Option<&'static Client>,
 }
 
 #[derive(Args, Debug)]

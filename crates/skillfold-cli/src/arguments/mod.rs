@@ -218,6 +218,7 @@ pub(crate) enum Command {
     #[command(after_help = examples(&[
         "skillfold report",
         "skillfold report skills.html --log agent.jsonl",
+        "skillfold report --client codex",
     ]))]
     Report(ReportPage),
     /// Create a new skill
@@ -321,6 +322,7 @@ pub(crate) enum Command {
     #[command(after_help = examples(&[
         "skillfold doctor",
         "skillfold doctor --all",
+        "skillfold doctor --client codex",
     ]))]
     Doctor(Doctor),
     /// Show the settings, or change one

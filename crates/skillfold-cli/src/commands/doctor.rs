@@ -19,7 +19,7 @@ use skillfold::{
 use skillfold_setup::SetupClient;
 
 use crate::arguments::{Doctor as Options, Global};
-use crate::client_state::{ClientState, all_tokens, client_prompt, cost_text};
+use crate::client_state::{ClientState, all_tokens, client_prompt, cost_text, title};
 use crate::commands::show;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
@@ -43,6 +43,10 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     let environment = host::environment(global)?;
     let mut doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
     doctor.clients = client_costs(&skills, &environment);
+    if let Some(client) = options.client {
+        doctor.hooks.retain(|it| it.client == client.id);
+        doctor.clients.retain(|it| it.client == client.id);
+    }
     let report = skills.report();
     let has_error = |root: &RootState| {
         root.outcome == "missing"
@@ -65,6 +69,12 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
         print_roots(&doctor.roots, options.all, output)?;
         print_hooks(&doctor.hooks, output)?;
         print_client_costs(&doctor.clients, output)?;
+        if let (Some(client), true) = (options.client, doctor.clients.is_empty()) {
+            let (name, id) = (title(client), client.id);
+            output.say(format!(
+                "{name} has no server of ours; `skillfold setup {id}` adds it"
+            ));
+        }
         output.say(summary_text(&doctor.summary));
         host::say_held(&skills.catalog(), output);
         host::say_proposals(&skills, output);

@@ -121,7 +121,7 @@ fn answer_event(
     let mut answer = hook.answer(&event, now, skills)?;
     let list_problem = match event.kind {
         EventKind::Started(_) | EventKind::Cleared => {
-            match follow_skills(&global, &environment, event.client) {
+            match follow_skills(&global, &environment, event.client, found.as_ref()) {
                 Err(Failure::Engine(problem)) => Some(problem),
                 followed => {
                     followed?;
@@ -144,19 +144,25 @@ fn answer_event(
 }
 
 /// Turns off the skills in the client's own list that are new, and on again those that are gone, if the user chose our list
-/// alone.
+/// alone. Finds the skills if the answer did not need them.
 fn follow_skills(
     global: &Global,
     environment: &Environment,
     client: HookClient,
+    found: Option<&Skills>,
 ) -> Result<(), Failure> {
     let client: Option<SetupClient> = client.name().parse().ok();
     let is_chosen = |client: &SetupClient| client.has_list_off(environment);
     let Some(client) = client.filter(is_chosen) else {
         return Ok(());
     };
-    let skills = host::host(global)?.for_one_request().discover()?.skills;
-    setup::follow(environment, client, &skills)
+    match found {
+        Some(skills) => setup::follow(environment, client, skills),
+        None => {
+            let skills = host::host(global)?.for_one_request().discover()?.skills;
+            setup::follow(environment, client, &skills)
+        }
+    }
 }
 
 /// Returns what to tell the model if the client's own list is turned off, and our server is not there to list the skills.

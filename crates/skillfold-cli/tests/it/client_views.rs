@@ -115,6 +115,11 @@ fn missing_server_is_reported_by_doctor_and_hook() {
         doctor.contains("Clients\n  claude-code   about "),
         "{doctor}"
     );
+    assert_eq!(world.run(&["doctor", "--client", "claude-code"]), doctor);
+    let other = world.run(&["doctor", "--client", "codex"]);
+    assert!(!other.contains("claude-code"), "{other}");
+    let expected = "! Codex has no server of ours; `skillfold setup codex` adds it\n";
+    assert!(other.contains(expected), "{other}");
     assert_eq!(start_conversation(&world), "");
     let file = world.path("person/.claude.json");
     let text = std::fs::read_to_string(&file).unwrap();

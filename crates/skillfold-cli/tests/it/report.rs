@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::command::World;
+use crate::setup_list::SKILLS;
 
 fn world() -> World {
     let files = r#"
@@ -91,9 +92,11 @@ fn report_shows_installed_skills_and_findings() {
     tokens in a plain list: 20, all full descriptions, as most clients list them,
     tokens in the listing: 84, what a model gets instead, before any request,
     tokens of instructions: 18, of all skills together; a model reads only what it needs,
+    Clients
+    No client is set up. skillfold setup connects yours; --client NAME shows what the model of one would get.
     What a request costs
-    Each of these typical requests is the first message of a conversation, with your settings. The tokens now are those of the listing and of what the request adds; the plain list has a line with the whole description of each skill, which most clients put into every request. skillfold prompt &quot;REQUEST&quot; shows the text for a request of yours.
-    Typical requests: tokens now against a plain list of all descriptions
+    Each of these requests is the first message of a conversation, with your settings. The tokens now are those of the listing and of what the request adds; the plain list has a line with the whole description of each skill, which most clients put into every request. skillfold prompt &quot;REQUEST&quot; shows the text for a request of yours.
+    Requests: tokens now against a plain list of all descriptions
     Request | Skills it selects | Tokens now | Plain list | Difference | Now, of the plain list |
     Fix the failing test of the login form | none;  | 84 | 20 | 64 more |  |
     Review my changes before I commit them | none;  | 84 | 20 | 64 more |  |
@@ -156,6 +159,45 @@ fn report_shows_installed_skills_and_findings() {
     Skills for models that the log does not mention
     Skill | Description |
     letters | Use when: letters and mail are written |
+    ");
+}
+
+#[test]
+fn report_says_what_each_clients_model_pays_and_finds() {
+    let world = World::new(SKILLS);
+    world.run(&["setup", "claude-code", "--list", "both", "--yes"]);
+    let shown = |arguments: &[&str]| {
+        let page =
+            text(&world.data(&[&["report", "-", "--request", "Cut paper"], arguments].concat()));
+        let end = page.find("Skills that compete").unwrap();
+        let lines = page[..end].lines().filter(|line| line.contains(" | "));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    insta::assert_snapshot!(shown(&[]), @"
+    Client | Its own list | Our list | Our tools | Together | Without Skillfold | Difference |
+    Claude Code | 25 | 50 | 155 | 230 | 25 | 205 more |
+    Client | Its own list | Our list | By name | Search | Nowhere |
+    Claude Code | 3 | 0 | 0 | 0 | 1 |
+    Request | Skills it selects | Tokens now | Without Skillfold | Difference | Now, of that |
+    Cut paper | named: named;  | 243 | 25 | 218 more |  |
+    Skill | State | Line | Instructions | Files | All levels | Found in |
+    burn | active | 7 | 4 | 0 |  | own list |
+    of-project | untrusted | 11 | 0 | 0 |  | own list |
+    for-people | active, user only | 8 | 0 | 0 |  | nowhere |
+    named | active | 7 | 0 | 0 |  | own list |
+    ");
+    insta::assert_snapshot!(shown(&["--client", "cursor"]), @"
+    Client | Its own list | Our list | Our tools | Together | Without Skillfold | Difference |
+    Cursor | unknown | 80 | 306 | unknown | unknown | unknown |
+    Client | Its own list | Our list | By name | Search | Nowhere |
+    Cursor | 2 | 1 | 0 | 0 | 1 |
+    Request | Skills it selects | Tokens now | Plain list | Difference | Now, of the plain list |
+    Cut paper | named: named;  | 399 | 13 | 386 more |  |
+    Skill | State | Line | Instructions | Files | All levels | Found in |
+    burn | active | 7 | 4 | 0 |  | our list |
+    of-project | untrusted | 11 | 0 | 0 |  | own list |
+    for-people | active, user only | 8 | 0 | 0 |  | nowhere |
+    named | active | 7 | 0 | 0 |  | own list |
     ");
 }
 

@@ -36,11 +36,15 @@ const LOCAL: &str = "app/.claude/settings.local.json";
 
 /// Calls the hook as a client does when a conversation starts. Returns what it prints.
 pub(crate) fn start_conversation(world: &World) -> String {
+    let event = r#"{"hook_event_name":"SessionStart","session_id":"1","source":"startup"}"#;
+    call_hook(world, "claude-code", event)
+}
+
+fn call_hook(world: &World, client: &str, event: &str) -> String {
     let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
-    command.args(["hook", "--client", "claude-code"]);
+    command.args(["hook", "--client", client]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let event = r#"{"hook_event_name":"SessionStart","session_id":"1","source":"startup"}"#;
     child
         .stdin
         .take()
@@ -98,6 +102,31 @@ fn settings_follow_the_skills_and_undo_restores_every_byte() {
     // Without the choice nothing follows.
     start_conversation(&world);
     assert_eq!(world.read(USER), before.replace("opus", "sonnet"));
+}
+
+#[test]
+fn hook_follows_a_thousand_skills_and_gives_the_list_in_time() {
+    let world = World::new("//- app/README.md\n");
+    for number in 0..1_000 {
+        let folder = world.path(&format!("person/.agents/skills/skill-{number}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let skill =
+            format!("---\nname: skill-{number}\ndescription: Folds paper {number} times\n---\n");
+        std::fs::write(folder.join("SKILL.md"), skill).unwrap();
+    }
+    let shown = world.run(&["setup", "copilot-cli", "--list", "ours", "--yes"]);
+    assert!(shown.ends_with("exit 0\n"), "{shown}");
+    world.write(
+        "//- person/.agents/skills/later/SKILL.md\n---\nname: later\ndescription: Glues\n---\n",
+    );
+    let event = r#"{"hook_event_name":"sessionStart","sessionId":"1","source":"new"}"#;
+    let said = call_hook(&world, "copilot-cli", event);
+    assert!(said.contains("additionalContext"), "{said}");
+    assert!(
+        world
+            .read("person/.copilot/settings.json")
+            .contains("\"later\"")
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The hook's entries.
 
 use std::path::PathBuf;
+use std::slice;
 
 use serde_json::Value;
 use skillfold::Environment;
@@ -58,7 +59,8 @@ impl SetupPlan {
         // New ones go before the others.
         for (event, entry) in entries.into_iter().rev() {
             let path = [HOOKS_KEY, event];
-            let after = plan.with_location(json::append_item(&text, &path, &entry))?;
+            let after =
+                plan.with_location(json::append_items(&text, &path, slice::from_ref(&entry)))?;
             inserted.push(inserted_text(&text, &after));
             text = after;
             wanted = with_hook(&wanted, event, entry);
@@ -144,12 +146,13 @@ impl SetupPlan {
         let mut text = text.to_owned();
         for (event, _) in self.client.hook_entries("", None) {
             for index in our_indices(&self.with_location(json::value(&text))?, event) {
-                text = self.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
+                text =
+                    self.with_location(json::remove_items(&text, &[HOOKS_KEY, event], &[index]))?;
             }
         }
         let value = self.with_location(json::value(&text))?;
         if value.get(HOOKS_KEY) == Some(&serde_json::json!({})) {
-            text = self.with_location(json::remove(&text, &[], HOOKS_KEY))?;
+            text = self.with_location(json::remove(&text, &[], &[HOOKS_KEY]))?;
         }
         if !is_same(&self.with_location(json::value(&text))?) {
             return Err(self.unsafe_edit());

@@ -204,27 +204,14 @@ fn turn_off(
         return Ok(after);
     }
     after.text = match (switch.form, current) {
-        (SwitchForm::Folders(word), None) => {
+        (SwitchForm::Folders(word), _) => {
             let fields = after.names.iter().map(|name| (name.clone(), word.into()));
-            set(format, text, switch.keys, &Value::Object(fields.collect()))?
-        }
-        (SwitchForm::Folders(word), Some(_)) => {
-            let add = |text: String, name: &String| {
-                set(
-                    format,
-                    &text,
-                    &[switch.keys, &[name]].concat(),
-                    &word.into(),
-                )
-            };
-            after.names.iter().rev().try_fold(after.text, add)?
+            json::insert_fields(text, switch.keys, &fields.collect())?
         }
         (_, None) => set(format, text, switch.keys, &after.names.clone().into())?,
         (_, Some(_)) => {
-            let append = |text: String, name: &String| {
-                json::append_item(&text, switch.keys, &(&**name).into())
-            };
-            after.names.iter().try_fold(after.text, append)?
+            let names: Vec<Value> = after.names.iter().map(|name| (&**name).into()).collect();
+            json::append_items(text, switch.keys, &names)?
         }
     };
     Ok(after)
@@ -282,27 +269,26 @@ fn edited_without(
             }
         }
         SwitchForm::Folders(word) => {
-            for name in record.names.iter().chain(&record.earlier) {
-                let path = [switch.keys, &[name]].concat();
-                if at(&value, &path).and_then(Value::as_str) == Some(word) {
-                    text = remove(format, &text, switch.keys, name)?;
-                }
-            }
+            let fields = at(&value, switch.keys);
+            let is_ours = |name: &&str| fields.and_then(|it| it.get(name)?.as_str()) == Some(word);
+            let names = record.names.iter().chain(&record.earlier);
+            let names = names.map(String::as_str).filter(is_ours);
+            text = json::remove(&text, switch.keys, &names.collect::<Vec<_>>())?;
         }
         _ => {
-            for name in record.names.iter().chain(&record.earlier) {
-                let value = format.parse(&text)?;
-                let items = at(&value, switch.keys).and_then(Value::as_array);
-                let position = |items: &Vec<Value>| items.iter().position(|it| it == &**name);
-                let is_only = items.is_some_and(|items| items.len() == 1);
-                match items.and_then(position) {
-                    // The list was there before.
-                    Some(_) if is_only && !is_inserted(last) => {
-                        text = json::set(&text, switch.keys, &Value::Array(Vec::new()))?;
-                    }
-                    Some(index) => text = json::remove_item(&text, switch.keys, index)?,
-                    None => {}
-                }
+            let items = at(&value, switch.keys).and_then(Value::as_array);
+            let ours = record.names.iter().chain(&record.earlier);
+            let mut ours: BTreeSet<&str> = ours.map(String::as_str).collect();
+            let number = items.map_or(0, Vec::len);
+            let items = items.into_iter().flatten().enumerate();
+            // One that is there twice was added by somebody else too.
+            let found = items.filter(|(_, item)| item.as_str().is_some_and(|it| ours.remove(it)));
+            let found: Vec<usize> = found.map(|(index, _)| index).collect();
+            if found.len() == number && number > 0 && !is_inserted(last) {
+                // The list was there before.
+                text = json::set(&text, switch.keys, &Value::Array(Vec::new()))?;
+            } else if !found.is_empty() {
+                text = json::remove_items(&text, switch.keys, &found)?;
             }
         }
     }
@@ -352,6 +338,6 @@ fn remove(format: Format, text: &str, parents: &[&str], name: &str) -> Result<St
     match (format, parents) {
         (Format::Toml, [table]) => toml::remove(text, table, name),
         (Format::Toml, _) => Ok(text.to_owned()),
-        _ => json::remove(text, parents, name),
+        _ => json::remove(text, parents, &[name]),
     }
 }

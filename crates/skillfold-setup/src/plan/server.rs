@@ -145,7 +145,7 @@ fn edit(format: Format, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
     match (format, edit) {
         (Format::Json, Edit::Insert(entry)) => json::insert(text, keys, NAME, entry),
         (Format::Json, Edit::Replace(entry)) => json::replace(text, keys, NAME, entry),
-        (Format::Json, Edit::Remove) => json::remove(text, keys, NAME),
+        (Format::Json, Edit::Remove) => json::remove(text, keys, &[NAME]),
         (Format::Toml, Edit::Insert(entry)) => toml::insert(text, key, NAME, entry),
         (Format::Toml, Edit::Replace(entry)) => toml::replace(text, key, NAME, entry),
         (Format::Toml, Edit::Remove) => toml::remove(text, key, NAME),

@@ -153,6 +153,64 @@ fn list_that_somebody_rewrote_is_turned_on_key_by_key() {
 }
 
 #[test]
+fn names_that_somebody_moved_are_taken_out_of_a_list_together() {
+    let client = SetupClient::CopilotCli;
+    let file = "person/.copilot/settings.json";
+    for (edited, left) in [
+        (r#"["c", "mine", "a", "b"]"#, r#"["mine"]"#),
+        (r#"["mine", "b", "its", "a", "c"]"#, r#"["mine", "its"]"#),
+        (r#"["b", "b", "a"]"#, r#"["b"]"#),
+        (
+            "[\n  \"a\", \"c\", // note\n  \"mine\",\n  \"b\"\n]",
+            "[\n  \"mine\"\n]",
+        ),
+    ] {
+        let world = world();
+        write(&world, file, r#"{"x": 1}"#);
+        turn_off(&world, client, &["a", "b", "c"]).write().unwrap();
+        write(
+            &world,
+            file,
+            &format!("{{\"disabledSkills\": {edited}, \"x\": 1}}"),
+        );
+        turn_on(&world, client);
+        let expected = format!("{{\"disabledSkills\": {left}, \"x\": 1}}");
+        assert_eq!(read(&world, file).unwrap(), expected);
+    }
+}
+
+#[test]
+fn keys_on_one_line_are_taken_out_of_an_object_together() {
+    let client = SetupClient::ClaudeCode;
+    let file = "person/.claude/settings.json";
+    let off = |name: &str| format!("\"{name}\": \"user-invocable-only\"");
+    let [a, b, c, mine] = ["a", "b", "c", "mine"].map(off);
+    for (edited, left) in [
+        (format!("{{{c}, {mine}, {a}, {b}}}"), format!("{{{mine}}}")),
+        (
+            format!("{{ {a}, {b}, {mine}, {c} }}"),
+            format!("{{ {mine} }}"),
+        ),
+        (
+            format!("{{\n {a}, {b}, // note\n {mine},\n {c}\n}}"),
+            format!("{{\n // note\n {mine}\n}}"),
+        ),
+    ] {
+        let world = world();
+        write(&world, file, r#"{"x": 1}"#);
+        turn_off(&world, client, &["a", "b", "c"]).write().unwrap();
+        write(
+            &world,
+            file,
+            &format!("{{\"skillOverrides\": {edited}, \"x\": 1}}"),
+        );
+        turn_on(&world, client);
+        let expected = format!("{{\"skillOverrides\": {left}, \"x\": 1}}");
+        assert_eq!(read(&world, file).unwrap(), expected);
+    }
+}
+
+#[test]
 fn what_the_user_turned_off_stays_off() {
     for (client, file, off) in [
         (

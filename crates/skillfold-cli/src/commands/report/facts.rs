@@ -12,6 +12,7 @@ use skillfold::{
     reports::{HookClientStats, LogCounts, Overlaps, Stats},
 };
 
+use crate::commands::report::clients::ClientFacts;
 use crate::failure::Failure;
 
 /// Pairs that compete, and groups of copies, on the page.
@@ -39,6 +40,8 @@ pub(super) struct Facts<'a> {
     pub(super) requests: Vec<RequestCost>,
     /// Tokens of a plain list of all full descriptions.
     pub(super) plain_list: u64,
+    /// The clients that the page is about. The requests are those of the first one, if there is any.
+    pub(super) clients: Vec<ClientFacts>,
     /// What counted the tokens.
     pub(super) counted_by: String,
     pub(super) overlaps: Overlaps,
@@ -70,15 +73,36 @@ impl SkillCost<'_> {
 
 /// The tokens of a request.
 pub(super) struct RequestCost {
-    pub(super) request: &'static str,
-    /// The listing, which a conversation has once.
+    pub(super) request: String,
+    /// What every request has: the listing, or all lists of a client and our tools.
     pub(super) listing: u64,
     /// What the request adds.
     pub(super) added: u64,
     /// The ids of the skills whose instructions it brings.
     pub(super) given: Vec<String>,
+    /// The ids of the skills that the client is told to load itself.
+    pub(super) named: Vec<String>,
     /// The ids of the skills that a line suggests.
     pub(super) suggested: Vec<String>,
+}
+
+impl RequestCost {
+    /// A turn is absent if the settings turn hooks off.
+    pub(super) fn new(request: &str, listing: u64, turn: Option<&TurnView>) -> Self {
+        let with = |outcomes: &[&str]| {
+            let decisions = turn.iter().flat_map(|turn| &turn.decided.decisions);
+            let wanted = decisions.filter(|decision| outcomes.contains(&&*decision.outcome));
+            wanted.map(|decision| decision.id.clone()).collect()
+        };
+        Self {
+            request: request.to_owned(),
+            listing,
+            added: turn.map_or(0, |turn| turn.tokens),
+            given: with(&["given"]),
+            named: with(&["named"]),
+            suggested: with(&["suggested", "no_room"]),
+        }
+    }
 }
 
 /// What a log says about skills.
@@ -112,9 +136,22 @@ impl<'a> Facts<'a> {
         catalog: &'a Catalog,
         directory: String,
         log: Option<(String, Stats)>,
+        clients: Vec<ClientFacts>,
+        requests: &[String],
     ) -> Result<Self, Failure> {
         let policy = skills.report().settings.policy();
-        let (requests, plain_list) = request_costs(skills, &policy);
+        let requests: Vec<&str> = match requests {
+            [] => REQUESTS.to_vec(),
+            requests => requests.iter().map(|request| &**request).collect(),
+        };
+        let (without_client, plain_list) = request_costs(skills, &policy, &requests);
+        let requests = match clients.first() {
+            Some(client) => {
+                let requests = requests.into_iter();
+                requests.map(|it| client.request_cost(skills, it)).collect()
+            }
+            None => without_client,
+        };
         let overlaps = skills.overlaps(&[], MAX_OVERLAPS)?;
         let mut costs: Vec<_> = catalog
             .entries()
@@ -127,6 +164,7 @@ impl<'a> Facts<'a> {
             costs,
             requests,
             plain_list,
+            clients,
             counted_by: policy.counter.name().to_owned(),
             overlaps,
             search_problem: skills.search_problem(),
@@ -204,26 +242,15 @@ impl<'a> SkillCost<'a> {
     }
 }
 
-/// Returns what each typical request costs as the first of a conversation, and what a plain list costs.
-fn request_costs(skills: &Skills, policy: &Policy) -> (Vec<RequestCost>, u64) {
+/// Returns what each request costs as the first of a conversation, and what a plain list costs.
+fn request_costs(skills: &Skills, policy: &Policy, requests: &[&str]) -> (Vec<RequestCost>, u64) {
     let mut first = skills.session(policy.clone(), ContextLifetime::History);
     let (listing, plain_list) = (first.listing(), first.plain_list_tokens());
-    let cost = |request| {
+    let cost = |request: &&str| {
         let turn = TurnView::new(policy, &first.clone().turn(request));
-        let with = |outcomes: &[&str]| {
-            let decisions = turn.decided.decisions.iter();
-            let wanted = decisions.filter(|decision| outcomes.contains(&&*decision.outcome));
-            wanted.map(|decision| decision.id.clone()).collect()
-        };
-        RequestCost {
-            request,
-            listing: listing.tokens,
-            added: turn.tokens,
-            given: with(&["given"]),
-            suggested: with(&["suggested", "no_room"]),
-        }
+        RequestCost::new(request, listing.tokens, Some(&turn))
     };
-    (REQUESTS.into_iter().map(cost).collect(), plain_list)
+    (requests.iter().map(cost).collect(), plain_list)
 }
 
 impl<'a> Usage<'a> {

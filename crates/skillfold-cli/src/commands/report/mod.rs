@@ -1,5 +1,7 @@
 //! `skillfold report`
 
+mod clients;
+
 mod html;
 
 mod facts;
@@ -16,6 +18,8 @@ use skillfold::{
 };
 
 use crate::arguments::{Global, ReportPage};
+use crate::client_state::all_chosen;
+use crate::commands::report::clients::ClientFacts;
 use crate::commands::report::facts::Facts;
 use crate::commands::report::sections::{MARK, render};
 use crate::commands::stats;
@@ -39,7 +43,16 @@ pub(crate) fn run(global: &Global, options: &ReportPage, output: &mut Output) ->
     let log = read_log(global, options)?;
     let environment = host::environment(global)?;
     let (directory, catalog) = (environment.directory(), skills.catalog());
-    let facts = Facts::gather(&skills, &catalog, folder_name(directory), log)?;
+    let clients = all_chosen(options.client, &environment).into_iter();
+    let clients = clients.map(|client| ClientFacts::new(&skills, client));
+    let facts = Facts::gather(
+        &skills,
+        &catalog,
+        folder_name(directory),
+        log,
+        clients.collect(),
+        &options.request,
+    )?;
     let page = render(&facts);
     if is_stdout {
         output.text(&page)?;

@@ -6,6 +6,7 @@ use skillfold::core::text::ellipsize;
 use skillfold::core::{Diagnostic, Entry};
 
 use crate::commands::overlap::{advice, copies_advice, copies_reason, list, reasons};
+use crate::commands::report::clients::{self, ClientFacts};
 use crate::commands::report::facts::{Facts, RequestCost, SkillCost, Usage};
 use crate::commands::report::html::{Cell, Column, Grouped, HtmlTable, prose, text};
 
@@ -42,6 +43,10 @@ type Figure = (Grouped, &'static str, &'static str);
 struct Page<'f> {
     facts: &'f Facts<'f>,
     figures: [Figure; 10],
+    /// What the models of clients pay, and where they find skills.
+    clients: [Option<HtmlTable>; 2],
+    /// The client that the requests and places are for.
+    client: Option<&'f ClientFacts>,
     /// Absent if no skill is for models.
     requests: Option<HtmlTable>,
     tokens: HtmlTable,
@@ -69,6 +74,11 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
     let page = Page {
         facts,
         figures: figures(facts),
+        clients: [
+            clients::costs(&facts.clients).if_any(),
+            clients::places(&facts.clients, facts.catalog).if_any(),
+        ],
+        client: facts.clients.first(),
         requests: (facts.catalog.visible().next()).map(|_| requests(facts)),
         tokens: tokens(facts),
         overlaps: overlaps(facts),
@@ -121,16 +131,30 @@ fn figures(facts: &Facts<'_>) -> [Figure; 10] {
             "groups of copies",
             "skills with the same description",
         ),
-        (
-            Grouped(facts.plain_list),
-            "tokens in a plain list",
-            "all full descriptions, as most clients list them",
-        ),
-        (
-            Grouped(listing),
-            "tokens in the listing",
-            "what a model gets instead, before any request",
-        ),
+        match without(facts) {
+            Some(without) => (
+                Grouped(without),
+                "tokens without Skillfold",
+                "the client's own list, in every request",
+            ),
+            None => (
+                Grouped(facts.plain_list),
+                "tokens in a plain list",
+                "all full descriptions, as most clients list them",
+            ),
+        },
+        match without(facts) {
+            Some(_) => (
+                Grouped(listing),
+                "tokens with Skillfold",
+                "all lists and our tools, in every request",
+            ),
+            None => (
+                Grouped(listing),
+                "tokens in the listing",
+                "what a model gets instead, before any request",
+            ),
+        },
         (
             Grouped(instructions),
             "tokens of instructions",
@@ -139,7 +163,20 @@ fn figures(facts: &Facts<'_>) -> [Figure; 10] {
     ]
 }
 
+/// Returns the tokens of the client's own list without Skillfold, if there is a client and that is known.
+fn without(facts: &Facts<'_>) -> Option<u64> {
+    facts.clients.first().and_then(ClientFacts::without)
+}
+
 fn requests(facts: &Facts<'_>) -> HtmlTable {
+    const BY_CLIENT: &[Column] = &[
+        ("Request", ""),
+        ("Skills it selects", ""),
+        ("Tokens now", "number"),
+        ("Without Skillfold", "number"),
+        ("Difference", "number"),
+        ("Now, of that", "wide"),
+    ];
     const COLUMNS: &[Column] = &[
         ("Request", ""),
         ("Skills it selects", ""),
@@ -149,9 +186,10 @@ fn requests(facts: &Facts<'_>) -> HtmlTable {
         ("Now, of the plain list", "wide"),
     ];
     let rows = facts.requests.iter().map(|request| {
-        let (now, plain) = (request.listing + request.added, facts.plain_list);
+        let now = request.listing + request.added;
+        let plain = without(facts).unwrap_or(facts.plain_list);
         vec![
-            Cell::Text(request.request.to_owned()),
+            Cell::Text(request.request.clone()),
             Cell::Lines(brought(request)),
             Cell::number(now),
             Cell::number(plain),
@@ -159,12 +197,22 @@ fn requests(facts: &Facts<'_>) -> HtmlTable {
             Cell::bar([request.listing, request.added, 0], now.max(plain)),
         ]
     });
-    let caption = "Typical requests: tokens now against a plain list of all descriptions";
-    HtmlTable::new(caption, COLUMNS, rows, MAX_ROWS, "")
+    let (caption, columns) = match without(facts) {
+        Some(_) => ("Requests: tokens now, and without Skillfold", BY_CLIENT),
+        None => (
+            "Requests: tokens now against a plain list of all descriptions",
+            COLUMNS,
+        ),
+    };
+    HtmlTable::new(caption, columns, rows, MAX_ROWS, "")
 }
 
 fn brought(request: &RequestCost) -> Vec<String> {
-    let lists = [("given", &request.given), ("suggested", &request.suggested)];
+    let lists = [
+        ("given", &request.given),
+        ("named", &request.named),
+        ("suggested", &request.suggested),
+    ];
     let lists = lists.into_iter().filter(|(_, ids)| !ids.is_empty());
     let brought: Vec<_> = lists
         .map(|(how, ids)| {
@@ -178,7 +226,7 @@ fn brought(request: &RequestCost) -> Vec<String> {
     brought
 }
 
-fn difference(now: u64, plain: u64) -> String {
+pub(super) fn difference(now: u64, plain: u64) -> String {
     match plain.checked_sub(now) {
         Some(less) => format!("{} less ({} %)", Grouped(less), less * 100 / plain.max(1)),
         None => format!("{} more", Grouped(now - plain)),
@@ -193,7 +241,11 @@ fn tokens(facts: &Facts<'_>) -> HtmlTable {
         ("Instructions", "number"),
         ("Files", "number"),
         ("All levels", "wide"),
+        ("Found in", ""),
     ];
+    let client = facts.clients.first();
+    // The last column is for a client.
+    let columns = &COLUMNS[..COLUMNS.len() - usize::from(client.is_none())];
     let longest = facts.costs.first().map_or(1, SkillCost::total);
     let number = |number: Option<u64>| number.map_or(Cell::Unknown("not readable"), Cell::number);
     let rows = facts.costs.iter().map(|cost| {
@@ -204,11 +256,16 @@ fn tokens(facts: &Facts<'_>) -> HtmlTable {
             number(cost.instructions),
             number(cost.files),
             Cell::bar(cost.parts(), longest),
+            Cell::Text(
+                client
+                    .map_or("", |client| client.place(&cost.entry))
+                    .to_owned(),
+            ),
         ]
     });
     let caption = "Tokens of each skill by level, the largest first";
     let all = "`skillfold list` lists all skills, and `skillfold show ID` the size of each.";
-    HtmlTable::new(caption, COLUMNS, rows, MAX_COSTS, all)
+    HtmlTable::new(caption, columns, rows, MAX_COSTS, all)
 }
 
 fn name(entry: &Entry<'_>) -> Cell {
