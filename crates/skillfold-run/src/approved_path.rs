@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{RunError, RunErrorKind};
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) use self::handles::open_without_links;
 
 /// A file or folder of the host, as it was when it was allowed.

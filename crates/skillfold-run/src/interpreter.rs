@@ -41,6 +41,14 @@ pub struct Interpreter {
     pub arguments: Vec<String>,
 }
 
+impl Interpreter {
+    /// Returns whether it is one that Skillfold knows. Any other runs only if the user
+    /// [named](crate::Permissions::with_interpreter) it.
+    pub fn is_known(&self) -> bool {
+        is_known(&self.program)
+    }
+}
+
 /// Starts a program that is one of the skill's files.
 const STARTER: &[&[&str]] = &[&["env"]];
 

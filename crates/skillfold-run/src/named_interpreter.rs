@@ -72,7 +72,7 @@ impl NamedInterpreter {
     }
 
     /// Returns whether it runs scripts that ask for a program.
-    pub(crate) fn runs(&self, program: &str) -> bool {
+    pub fn runs(&self, program: &str) -> bool {
         let same_language =
             is_known(program) && without_version(&self.name) == without_version(program);
         self.name == program || same_language

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use skillfold::core::diagnostic::visible;
 use skillfold::core::{Error, Refusal};
-use skillfold::run::{Layer, LayerState, layers};
+use skillfold::run::{Interpreter, Layer, LayerState, layers};
 use skillfold::store::{Event, Operation, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
 use skillfold::{
@@ -199,7 +199,15 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     let mut table = Table::indented(2);
     for script in &listed.scripts {
         let program = script.interpreters.first().map_or("", |it| &it.program);
-        table.row([(PLAIN, script.path.as_str()), (DIM, program)]);
+        let mut named = skill.asked().interpreters().iter();
+        let is_usable = script.interpreters.iter().any(Interpreter::is_known)
+            || named.any(|named| named.runs(program));
+        if is_usable {
+            table.row([(PLAIN, script.path.as_str()), (DIM, program)]);
+        } else {
+            let unknown = format!("{program} is unknown; name it with `--interpreter PATH`");
+            table.row([(PLAIN, script.path.as_str()), (WARN, &unknown)]);
+        }
     }
     for unusable in &listed.unusable {
         table.row([(PLAIN, &unusable.path), (WARN, unusable.reason)]);

@@ -25,6 +25,21 @@ fn skill_without_scripts_has_nothing_to_allow() {
 }
 
 #[test]
+fn unknown_interpreter_is_shown_before_the_skill_is_allowed() {
+    let world = world();
+    world.write("\n//- person/.agents/skills/tidy/scripts/x\n#!/usr/bin/env mytool\n");
+    let shown = world.run(&["run", "tidy"]);
+    let lines: Vec<_> = shown
+        .lines()
+        .filter(|line| line.contains("scripts/"))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    scripts/big.sh  sh
+    scripts/x       mytool is unknown; name it with `--interpreter PATH`
+    ");
+}
+
+#[test]
 fn script_without_its_folder_is_suggested() {
     insta::assert_snapshot!(world().run(&["run", "tidy", "big.sh"]), @"
     ! error: The skill has no file `big.sh`

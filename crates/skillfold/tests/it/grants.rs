@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillfold::core::Refusal;
 use skillfold::run::RunErrorKind;
@@ -180,93 +180,73 @@ fn only_absolute_paths_and_those_of_the_home_are_paths() {
     assert!(skill.options().permissions().paths().is_empty());
 }
 
-#[test]
-fn interpreter_in_the_home_is_shown_and_another_one_must_be_named() {
-    let user = User::new("{}");
-    let install = |prefix: &str, name: &str| {
-        let bin = user.folder(&format!("{prefix}/bin"));
-        user.folder(&format!("{prefix}/lib"));
-        let sh = std::path::Path::new("/bin/sh").canonicalize().unwrap();
-        fs::copy(sh, bin.join(name)).unwrap();
-        bin
-    };
-    let script = user.home.join(".agents/skills/pdf/scripts/a");
-    fs::create_dir_all(script.parent().unwrap()).unwrap();
-    let skills_with = |bin: &PathBuf| {
-        let environment = user.environment().variable("PATH", bin.to_str().unwrap());
-        Host::new(environment).discover().unwrap().skills
-    };
-    let path = "scripts/a".parse().unwrap();
-    // A version that a known manager installed.
-    fs::write(&script, "#!/usr/bin/env fish\necho ran\n").unwrap();
-    let bin = install(".local/share/mise/installs/fish/4.0", "fish");
-    let skills = skills_with(&bin);
-    insta::assert_snapshot!(lines(&user, &skills), @"sees ~/.local/share/mise/installs/fish/4.0, where its interpreter is (read-only)");
-    assert!(
-        skills
-            .runnable("pdf")
-            .unwrap()
-            .question()
-            .unwrap()
-            .contains("installs/fish/4.0")
+/// Installs a shell under another name, and returns its folder.
+fn install(user: &User, prefix: &str, name: &str) -> PathBuf {
+    let bin = user.folder(&format!("{prefix}/bin"));
+    user.folder(&format!("{prefix}/lib"));
+    let sh = Path::new("/bin/sh").canonicalize().unwrap();
+    fs::copy(sh, bin.join(name)).unwrap();
+    bin
+}
+
+/// Writes a script that asks for a program, and returns the skills of a user with this folder in `PATH`.
+fn skills_with(user: &User, program: &str, bin: &Path) -> Skills {
+    let script = user.folder(".agents/skills/pdf/scripts").join("a");
+    fs::write(script, format!("#!/usr/bin/env {program}\necho ran\n")).unwrap();
+    let environment = user.environment().variable("PATH", bin.to_str().unwrap());
+    Host::new(environment).discover().unwrap().skills
+}
+
+fn run_script(skills: &Skills) -> String {
+    let (skill, script) = (
+        skills.runnable("pdf").unwrap(),
+        "scripts/a".parse().unwrap(),
     );
+    match skill.run(&script).unwrap().run() {
+        Ok(outcome) => outcome.stdout_text().into_owned(),
+        Err(error) => format!("{error}\n{}", error.hint()),
+    }
+}
+
+#[test]
+fn version_of_a_known_manager_in_the_home_is_shown() {
+    let user = User::new("{}");
+    let bin = install(&user, ".local/share/mise/installs/fish/4.0", "fish");
+    let skills = skills_with(&user, "fish", &bin);
+    insta::assert_snapshot!(lines(&user, &skills), @"sees ~/.local/share/mise/installs/fish/4.0, where its interpreter is (read-only)");
+    let question = skills.runnable("pdf").unwrap().question().unwrap();
+    assert!(question.contains("installs/fish/4.0"), "{question}");
     allow(&skills).unwrap();
-    let outcome = skills
-        .runnable("pdf")
-        .unwrap()
-        .run(&path)
-        .unwrap()
-        .run()
-        .unwrap();
-    assert_eq!(outcome.stdout_text(), "ran\n");
-    // Any other program.
-    fs::write(&script, "#!/usr/bin/env mytool\necho ran\n").unwrap();
-    let bin = install("apps/mytool", "mytool");
-    let skills = skills_with(&bin);
+    assert_eq!(run_script(&skills), "ran\n");
+}
+
+#[test]
+fn other_interpreter_in_the_home_must_be_named_and_stay_the_same() {
+    let user = User::new("{}");
+    let bin = install(&user, "apps/mytool", "mytool");
+    let skills = skills_with(&user, "mytool", &bin);
     allow(&skills).unwrap();
-    let error = skills
-        .runnable("pdf")
-        .unwrap()
-        .run(&path)
-        .unwrap()
-        .run()
-        .unwrap_err();
-    insta::assert_snapshot!(format!("{error}\n{}", error.hint()), @"
+    insta::assert_snapshot!(run_script(&skills), @"
     Unknown interpreter of `scripts/a`: `mytool`
     If you want it to run the script, allow the skill with `--interpreter` and its path
     ");
-    let skill = skills
-        .runnable("pdf")
-        .unwrap()
-        .with_interpreter(&bin.join("mytool"))
-        .unwrap();
-    assert!(skill.allowed().is_none());
-    insta::assert_snapshot!(skill.permission_lines().join("\n"), @"asks for the program ~/apps/mytool/bin/mytool, with ~/apps/mytool/lib");
-    skills.allow(&skill, &Approval::by_host("anna")).unwrap();
-    let skill = skills.runnable("pdf").unwrap();
-    let outcome = skill.run(&path).unwrap().run().unwrap();
-    assert_eq!(outcome.stdout_text(), "ran\n");
+    let named = || {
+        let skill = skills.runnable("pdf").unwrap();
+        skill.with_interpreter(&bin.join("mytool")).unwrap()
+    };
+    assert!(named().allowed().is_none());
+    insta::assert_snapshot!(named().permission_lines().join("\n"), @"asks for the program ~/apps/mytool/bin/mytool, with ~/apps/mytool/lib");
+    skills.allow(&named(), &Approval::by_host("anna")).unwrap();
+    assert_eq!(run_script(&skills), "ran\n");
+    // Naming it again changes nothing.
+    assert!(named().allowed().is_some());
     // Another folder around it is another program.
-    fs::rename(
-        user.home.join("apps/mytool/bin"),
-        user.home.join("apps/old"),
-    )
-    .unwrap();
-    install("apps/mytool", "mytool");
+    fs::rename(&bin, user.home.join("apps/old")).unwrap();
+    install(&user, "apps/mytool", "mytool");
     insta::assert_snapshot!(why_not(&user, &skills), @"
     Refused to run `pdf`: Folder of the granted path was replaced by another one: `HOME/apps/mytool/bin/mytool`
     Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
     ");
-    fs::remove_dir_all(&bin).unwrap();
-    fs::rename(user.home.join("apps/old"), &bin).unwrap();
-    // Naming it again changes nothing.
-    assert!(
-        skill
-            .with_interpreter(&bin.join("mytool"))
-            .unwrap()
-            .allowed()
-            .is_some()
-    );
 }
 
 #[test]
