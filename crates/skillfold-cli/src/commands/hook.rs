@@ -156,13 +156,11 @@ fn follow_skills(
     let Some(client) = client.filter(is_chosen) else {
         return Ok(());
     };
-    match found {
-        Some(skills) => setup::follow(environment, client, skills),
-        None => {
-            let skills = host::host(global)?.for_one_request().discover()?.skills;
-            setup::follow(environment, client, &skills)
-        }
-    }
+    let skills = match found {
+        Some(skills) => skills.clone(),
+        None => host::host(global)?.for_one_request().discover()?.skills,
+    };
+    setup::follow(environment, client, &skills)
 }
 
 /// Returns what to tell the model if the client's own list is turned off, and our server is not there to list the skills.
