@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ListSwitch;
-use super::own_list::read_settings;
+use super::settings_file::read_settings;
 use crate::environment::Environment;
 
 /// The skills that come with a client and stay in its list: how many, and in which version they were counted.
@@ -29,11 +28,10 @@ pub(super) enum PluginFolders {
     Below(&'static str, usize),
 }
 
-impl ListSwitch {
-    /// Returns how many skills and commands of the user's plugins stay in the client's list. Counts those where plugins have
-    /// them by default.
-    pub fn plugin_skills(&self, environment: &Environment) -> usize {
-        let folders = self.plugin_folders(environment);
+impl PluginFolders {
+    /// Returns how many skills and commands the plugins have that the client's settings do not turn off.
+    pub(super) fn count_skills(self, environment: &Environment, settings: Option<&Value>) -> usize {
+        let folders = self.folders(environment, settings);
         let has_skill = |folder: &PathBuf| folder.join("SKILL.md").exists();
         let is_command = |file: &PathBuf| file.extension().is_some_and(|it| it == "md");
         let count = |folder: PathBuf| {
@@ -42,33 +40,29 @@ impl ListSwitch {
                 .filter(has_skill);
             let commands = children(&folder.join("commands")).into_iter();
             // Others list no commands to their model.
-            let has_commands = matches!(self.plugins, PluginFolders::NamedIn(_));
+            let has_commands = matches!(self, Self::NamedIn(_));
             skills.count() + commands.filter(|it| has_commands && is_command(it)).count()
         };
         folders.into_iter().map(count).sum()
     }
 
-    fn plugin_folders(&self, environment: &Environment) -> Vec<PathBuf> {
+    fn folders(self, environment: &Environment, settings: Option<&Value>) -> Vec<PathBuf> {
         let path = |path: &str| environment.user_path(path);
-        match self.plugins {
-            PluginFolders::Nowhere => Vec::new(),
-            PluginFolders::Below(folder, depth) => {
+        match self {
+            Self::Nowhere => Vec::new(),
+            Self::Below(folder, depth) => {
                 let start: Vec<PathBuf> = path(folder).into_iter().collect();
                 (0..depth).fold(start, |level, _| {
                     level.iter().flat_map(|folder| children(folder)).collect()
                 })
             }
-            PluginFolders::NamedIn(file) => {
+            Self::NamedIn(file) => {
                 let named = path(file).and_then(|file| read_settings(&file));
-                let settings = self.user_file(environment);
-                let settings = settings.and_then(|file| read_settings(&file));
                 let plugins = named
                     .as_ref()
                     .and_then(|named| named["plugins"].as_object());
                 let is_on = |name: &str| {
-                    let enabled = settings
-                        .as_ref()
-                        .map(|settings| &settings["enabledPlugins"][name]);
+                    let enabled = settings.map(|settings| &settings["enabledPlugins"][name]);
                     enabled != Some(&Value::Bool(false))
                 };
                 let is_here = |place: &&Value| {
@@ -108,8 +102,9 @@ mod tests {
     use crate::client::Client;
     use crate::environment::Environment;
 
+    #[expect(clippy::disallowed_methods, reason = "the tree has no absolute paths")]
     fn plugin_skills(client: &str, tree: &str) -> usize {
-        let tree = tree.replace("SKILL", "---\nname: a\ndescription: A\n---\n");
+        let tree = tree.replace("\nSKILL\n", "\n---\nname: a\ndescription: A\n---\n");
         let world = folder(&tree);
         let home = world.path().join("person");
         // The file of Claude Code has absolute paths.

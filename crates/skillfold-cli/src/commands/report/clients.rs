@@ -7,9 +7,7 @@ use skillfold::view::{ClientPrompt, TurnView};
 use skillfold_hook::HookClient;
 
 use crate::client_state::{Places, all_tokens, client_prompt, title};
-use crate::commands::report::facts::RequestCost;
-use crate::commands::report::html::{Cell, Column, HtmlTable};
-use crate::commands::report::sections::difference;
+use crate::commands::report::html::{Cell, Column, HtmlTable, difference};
 
 /// The places where a model finds skills, in the order of their columns.
 const PLACES: [&str; 5] = ["own list", "our list", "by name", "search", "nowhere"];
@@ -54,6 +52,40 @@ impl ClientFacts {
         let preview = hook.and_then(|hook| skillfold_hook::preview(hook, skills, request));
         let turn = preview.map(|it| TurnView::new(&it.policy, &it.turn));
         RequestCost::new(request, all_tokens(&self.prompt), turn.as_ref())
+    }
+}
+
+/// The tokens of a request.
+pub(super) struct RequestCost {
+    pub(super) request: String,
+    /// What every request has: the listing, or all lists of a client and our tools.
+    pub(super) listing: u64,
+    /// What the request adds.
+    pub(super) added: u64,
+    /// The ids of the skills whose instructions it brings.
+    pub(super) given: Vec<String>,
+    /// The ids of the skills that the client is told to load itself.
+    pub(super) named: Vec<String>,
+    /// The ids of the skills that a line suggests.
+    pub(super) suggested: Vec<String>,
+}
+
+impl RequestCost {
+    /// A turn is absent if the settings turn hooks off.
+    pub(super) fn new(request: &str, listing: u64, turn: Option<&TurnView>) -> Self {
+        let with = |outcomes: &[&str]| {
+            let decisions = turn.iter().flat_map(|turn| &turn.decided.decisions);
+            let wanted = decisions.filter(|decision| outcomes.contains(&&*decision.outcome));
+            wanted.map(|decision| decision.id.clone()).collect()
+        };
+        Self {
+            request: request.to_owned(),
+            listing,
+            added: turn.map_or(0, |turn| turn.tokens),
+            given: with(&["given"]),
+            named: with(&["named"]),
+            suggested: with(&["suggested", "no_room"]),
+        }
     }
 }
 

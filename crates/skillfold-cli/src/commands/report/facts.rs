@@ -12,7 +12,7 @@ use skillfold::{
     reports::{HookClientStats, LogCounts, Overlaps, Stats},
 };
 
-use crate::commands::report::clients::ClientFacts;
+use crate::commands::report::clients::{ClientFacts, RequestCost};
 use crate::failure::Failure;
 
 /// Pairs that compete, and groups of copies, on the page.
@@ -68,40 +68,6 @@ impl SkillCost<'_> {
 
     pub(super) fn total(&self) -> u64 {
         self.parts().into_iter().sum()
-    }
-}
-
-/// The tokens of a request.
-pub(super) struct RequestCost {
-    pub(super) request: String,
-    /// What every request has: the listing, or all lists of a client and our tools.
-    pub(super) listing: u64,
-    /// What the request adds.
-    pub(super) added: u64,
-    /// The ids of the skills whose instructions it brings.
-    pub(super) given: Vec<String>,
-    /// The ids of the skills that the client is told to load itself.
-    pub(super) named: Vec<String>,
-    /// The ids of the skills that a line suggests.
-    pub(super) suggested: Vec<String>,
-}
-
-impl RequestCost {
-    /// A turn is absent if the settings turn hooks off.
-    pub(super) fn new(request: &str, listing: u64, turn: Option<&TurnView>) -> Self {
-        let with = |outcomes: &[&str]| {
-            let decisions = turn.iter().flat_map(|turn| &turn.decided.decisions);
-            let wanted = decisions.filter(|decision| outcomes.contains(&&*decision.outcome));
-            wanted.map(|decision| decision.id.clone()).collect()
-        };
-        Self {
-            request: request.to_owned(),
-            listing,
-            added: turn.map_or(0, |turn| turn.tokens),
-            given: with(&["given"]),
-            named: with(&["named"]),
-            suggested: with(&["suggested", "no_room"]),
-        }
     }
 }
 

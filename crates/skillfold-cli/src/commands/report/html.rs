@@ -158,3 +158,10 @@ pub(super) fn prose(prose: &str) -> Safe<String> {
     });
     Safe(html.collect())
 }
+
+pub(super) fn difference(now: u64, plain: u64) -> String {
+    match plain.checked_sub(now) {
+        Some(less) => format!("{} less ({} %)", Grouped(less), less * 100 / plain.max(1)),
+        None => format!("{} more", Grouped(now - plain)),
+    }
+}

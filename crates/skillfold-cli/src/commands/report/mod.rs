@@ -1,8 +1,8 @@
 //! `skillfold report`
 
-mod clients;
-
 mod html;
+
+mod clients;
 
 mod facts;
 

@@ -8,7 +8,7 @@ use skillfold::core::{Diagnostic, Entry};
 use crate::commands::overlap::{advice, copies_advice, copies_reason, list, reasons};
 use crate::commands::report::clients::{self, ClientFacts};
 use crate::commands::report::facts::{Facts, RequestCost, SkillCost, Usage};
-use crate::commands::report::html::{Cell, Column, Grouped, HtmlTable, prose, text};
+use crate::commands::report::html::{Cell, Column, Grouped, HtmlTable, difference, prose, text};
 
 /// What a page of this command has in its head.
 pub(super) const MARK: &str = "<meta name=\"generator\" content=\"skillfold report\">";
@@ -224,13 +224,6 @@ fn brought(request: &RequestCost) -> Vec<String> {
         return vec!["none".to_owned()];
     }
     brought
-}
-
-pub(super) fn difference(now: u64, plain: u64) -> String {
-    match plain.checked_sub(now) {
-        Some(less) => format!("{} less ({} %)", Grouped(less), less * 100 / plain.max(1)),
-        None => format!("{} more", Grouped(now - plain)),
-    }
 }
 
 fn tokens(facts: &Facts<'_>) -> HtmlTable {
