@@ -118,6 +118,12 @@ clients *options:
     python3 conformance/clients/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
         --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" --corpus {{corpus}} {{options}}
 
+# Take real clients through `setup`, new and removed skills, and `--undo`, and compare every byte; `just cycle --client codex` for one
+cycle *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/cycle.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" {{options}}
+
 # Compare what Claude Code, Codex and Skillfold list of 358 awkward skills; `just awkward --table` prints the tables of the page
 awkward *options:
     cargo build --release -p skillfold-cli
