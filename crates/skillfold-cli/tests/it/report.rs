@@ -78,6 +78,7 @@ fn text(page: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the whole page")]
 fn report_shows_installed_skills_and_findings() {
     let page = world().data(&["report", "-", "--log", "log.jsonl"]);
     insta::assert_snapshot!(text(&page), @"

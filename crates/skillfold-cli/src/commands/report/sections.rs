@@ -6,8 +6,8 @@ use skillfold::core::text::ellipsize;
 use skillfold::core::{Diagnostic, Entry};
 
 use crate::commands::overlap::{advice, copies_advice, copies_reason, list, reasons};
-use crate::commands::report::clients::{self, ClientFacts};
-use crate::commands::report::facts::{Facts, RequestCost, SkillCost, Usage};
+use crate::commands::report::clients::{self, ClientFacts, RequestCost};
+use crate::commands::report::facts::{Facts, SkillCost, Usage};
 use crate::commands::report::html::{Cell, Column, Grouped, HtmlTable, difference, prose, text};
 
 /// What a page of this command has in its head.
