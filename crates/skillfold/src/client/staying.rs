@@ -108,9 +108,9 @@ mod tests {
     use crate::client::Client;
     use crate::environment::Environment;
 
+    #[expect(clippy::disallowed_methods, reason = "fills in the test's folder")]
     fn plugin_skills(client: &str, tree: &str) -> usize {
-        let tree = tree.replace("SKILL", "---\nname: a\ndescription: A\n---\n");
-        let world = folder(&tree);
+        let world = folder(tree);
         let home = world.path().join("person");
         // The file of Claude Code has absolute paths.
         let file = home.join(".claude/plugins/installed_plugins.json");
@@ -136,9 +136,9 @@ mod tests {
   "far@m": [{"scope": "project", "projectPath": "/else", "installPath": "HOME/p/tea"}]
 }}
 //- person/p/tea/skills/one/SKILL.md
-SKILL
+Instructions
 //- person/p/tea/skills/two/SKILL.md
-SKILL
+Instructions
 //- person/p/tea/skills/none/notes.md
 Nothing
 //- person/p/tea/commands/brew.md
@@ -148,7 +148,7 @@ Brew
         let qwen = r"
 //- person/app/.git/HEAD
 //- person/.qwen/extensions/tea/skills/one/SKILL.md
-SKILL
+Instructions
 //- person/.qwen/extensions/tea/commands/brew.md
 Brew
 ";
@@ -156,7 +156,7 @@ Brew
         let copilot = r"
 //- person/app/.git/HEAD
 //- person/.copilot/installed-plugins/_direct/tea/skills/one/SKILL.md
-SKILL
+Instructions
 ";
         assert_eq!(plugin_skills("copilot-cli", copilot), 1);
         assert_eq!(plugin_skills("codex", copilot), 0);
