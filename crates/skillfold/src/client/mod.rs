@@ -1,8 +1,10 @@
 //! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
 
 mod native_list;
-mod own_list;
+mod settings_file;
 mod staying;
+
+mod own_list;
 
 use skillfold_core::Budget;
 use skillfold_core::catalog::Versions;

@@ -4,18 +4,15 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 use skillfold_core::disclose::{ClientList, TokenCounter};
 use skillfold_core::source::SkillLayout;
 use skillfold_core::{Catalog, Entry, Root, Scope};
 
 use super::Client;
+use super::settings_file::read_settings;
 use super::staying::{BundledSkills, PluginFolders};
-use crate::environment::{Environment, read_user_file};
-
-/// Maximum size of a client's settings.
-const MAX_SETTINGS_BYTES: u64 = 8 * 1024 * 1024;
+use crate::environment::Environment;
 
 /// The setting that turns off a client's own list of skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,6 +144,15 @@ impl ListSwitch {
         file.ancestors().find(|folder| folder.join(local) == file)
     }
 
+    /// Returns how many skills and commands of the user's plugins stay in the client's list. Counts those where plugins have
+    /// them by default.
+    pub fn plugin_skills(&self, environment: &Environment) -> usize {
+        let settings = self.user_file(environment);
+        let settings = settings.and_then(|file| read_settings(&file));
+        self.plugins
+            .count_skills(environment, &settings.unwrap_or_default())
+    }
+
     /// Returns whether skills are turned off one by one.
     pub fn is_by_skill(&self) -> bool {
         matches!(self.form, SwitchForm::Folders(_) | SwitchForm::Names)
@@ -193,20 +199,6 @@ impl ListSwitch {
             _ => Hidden::default(),
         }
     }
-}
-
-/// Reads a client's settings; `None` if they cannot be read.
-pub(super) fn read_settings(file: &Path) -> Option<Value> {
-    let text = read_user_file(file, MAX_SETTINGS_BYTES).ok().flatten()?;
-    if file
-        .extension()
-        .is_some_and(|extension| extension == "toml")
-    {
-        return serde_json::to_value(toml::from_str::<toml::Table>(&text).ok()?).ok();
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-    parsed.ok()?.value.map(Value::from)
 }
 
 /// The skills that a client lists itself, by its settings at one time.

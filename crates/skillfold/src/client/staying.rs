@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ListSwitch;
-use super::own_list::read_settings;
+use super::settings_file::read_settings;
 use crate::environment::Environment;
 
 /// The skills that come with a client and stay in its list: how many, and in which version they were counted.
@@ -29,56 +28,44 @@ pub(super) enum PluginFolders {
     Below(&'static str, usize),
 }
 
-impl ListSwitch {
-    /// Returns how many skills and commands of the user's plugins stay in the client's list. Counts those where plugins have
-    /// them by default.
-    pub fn plugin_skills(&self, environment: &Environment) -> usize {
-        let folders = self.plugin_folders(environment);
+impl PluginFolders {
+    /// Returns how many skills and commands the client lists of the plugins that its settings do not turn off.
+    pub(super) fn count_skills(self, environment: &Environment, settings: &Value) -> usize {
         let has_skill = |folder: &PathBuf| folder.join("SKILL.md").exists();
         let is_command = |file: &PathBuf| file.extension().is_some_and(|it| it == "md");
+        // Others list no commands to their model.
+        let has_commands = matches!(self, Self::NamedIn(_));
         let count = |folder: PathBuf| {
-            let skills = children(&folder.join("skills"))
-                .into_iter()
-                .filter(has_skill);
+            let skills = children(&folder.join("skills")).into_iter();
             let commands = children(&folder.join("commands")).into_iter();
-            // Others list no commands to their model.
-            let has_commands = matches!(self.plugins, PluginFolders::NamedIn(_));
-            skills.count() + commands.filter(|it| has_commands && is_command(it)).count()
+            let commands = commands.filter(|it| has_commands && is_command(it));
+            skills.filter(has_skill).count() + commands.count()
         };
-        folders.into_iter().map(count).sum()
+        let folders = self.folders(environment, settings).into_iter();
+        folders.map(count).sum()
     }
 
-    fn plugin_folders(&self, environment: &Environment) -> Vec<PathBuf> {
-        let path = |path: &str| environment.user_path(path);
-        match self.plugins {
-            PluginFolders::Nowhere => Vec::new(),
-            PluginFolders::Below(folder, depth) => {
-                let start: Vec<PathBuf> = path(folder).into_iter().collect();
+    fn folders(self, environment: &Environment, settings: &Value) -> Vec<PathBuf> {
+        match self {
+            Self::Nowhere => Vec::new(),
+            Self::Below(folder, depth) => {
+                let start: Vec<PathBuf> = environment.user_path(folder).into_iter().collect();
                 (0..depth).fold(start, |level, _| {
                     level.iter().flat_map(|folder| children(folder)).collect()
                 })
             }
-            PluginFolders::NamedIn(file) => {
-                let named = path(file).and_then(|file| read_settings(&file));
-                let settings = self.user_file(environment);
-                let settings = settings.and_then(|file| read_settings(&file));
-                let plugins = named
-                    .as_ref()
-                    .and_then(|named| named["plugins"].as_object());
-                let is_on = |name: &str| {
-                    let enabled = settings
-                        .as_ref()
-                        .map(|settings| &settings["enabledPlugins"][name]);
-                    enabled != Some(&Value::Bool(false))
-                };
+            Self::NamedIn(file) => {
+                let file = environment.user_path(file);
+                let named = file
+                    .and_then(|file| read_settings(&file))
+                    .unwrap_or_default();
+                let is_on = |name: &str| settings["enabledPlugins"][name] != Value::Bool(false);
                 let is_here = |place: &&Value| {
                     let project = place["projectPath"].as_str().map(Path::new);
                     project.is_none_or(|project| project == environment.project())
                 };
-                let plugins = plugins
-                    .into_iter()
-                    .flatten()
-                    .filter(|(name, _)| is_on(name));
+                let plugins = named["plugins"].as_object().into_iter().flatten();
+                let plugins = plugins.filter(|(name, _)| is_on(name));
                 let places = plugins
                     .filter_map(|(_, places)| places.as_array())
                     .flatten();
