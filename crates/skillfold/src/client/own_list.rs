@@ -144,15 +144,6 @@ impl ListSwitch {
         file.ancestors().find(|folder| folder.join(local) == file)
     }
 
-    /// Returns how many skills and commands of the user's plugins stay in the client's list. Counts those where plugins have
-    /// them by default.
-    pub fn plugin_skills(&self, environment: &Environment) -> usize {
-        let settings = self.user_file(environment);
-        let settings = settings.and_then(|file| read_settings(&file));
-        self.plugins
-            .count_skills(environment, &settings.unwrap_or_default())
-    }
-
     /// Returns whether skills are turned off one by one.
     pub fn is_by_skill(&self) -> bool {
         matches!(self.form, SwitchForm::Folders(_) | SwitchForm::Names)

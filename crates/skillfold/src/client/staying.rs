@@ -34,17 +34,16 @@ impl PluginFolders {
         let folders = self.folders(environment, settings);
         let has_skill = |folder: &PathBuf| folder.join("SKILL.md").exists();
         let is_command = |file: &PathBuf| file.extension().is_some_and(|it| it == "md");
-        // Others list no commands to their model.
-        let has_commands = matches!(self, Self::NamedIn(_));
         let count = |folder: PathBuf| {
-            let skills = children(&folder.join("skills")).into_iter();
+            let skills = children(&folder.join("skills"))
+                .into_iter()
+                .filter(has_skill);
             let commands = children(&folder.join("commands")).into_iter();
             // Others list no commands to their model.
             let has_commands = matches!(self, Self::NamedIn(_));
             skills.count() + commands.filter(|it| has_commands && is_command(it)).count()
         };
-        let folders = self.folders(environment, settings).into_iter();
-        folders.map(count).sum()
+        folders.into_iter().map(count).sum()
     }
 
     fn folders(self, environment: &Environment, settings: Option<&Value>) -> Vec<PathBuf> {
@@ -70,8 +69,10 @@ impl PluginFolders {
                     let project = place["projectPath"].as_str().map(Path::new);
                     project.is_none_or(|project| project == environment.project())
                 };
-                let plugins = named["plugins"].as_object().into_iter().flatten();
-                let plugins = plugins.filter(|(name, _)| is_on(name));
+                let plugins = plugins
+                    .into_iter()
+                    .flatten()
+                    .filter(|(name, _)| is_on(name));
                 let places = plugins
                     .filter_map(|(_, places)| places.as_array())
                     .flatten();
@@ -130,9 +131,9 @@ mod tests {
   "far@m": [{"scope": "project", "projectPath": "/else", "installPath": "HOME/p/tea"}]
 }}
 //- person/p/tea/skills/one/SKILL.md
-Instructions
+SKILL
 //- person/p/tea/skills/two/SKILL.md
-Instructions
+SKILL
 //- person/p/tea/skills/none/notes.md
 Nothing
 //- person/p/tea/commands/brew.md
@@ -142,7 +143,7 @@ Brew
         let qwen = r"
 //- person/app/.git/HEAD
 //- person/.qwen/extensions/tea/skills/one/SKILL.md
-Instructions
+SKILL
 //- person/.qwen/extensions/tea/commands/brew.md
 Brew
 ";
@@ -150,7 +151,7 @@ Brew
         let copilot = r"
 //- person/app/.git/HEAD
 //- person/.copilot/installed-plugins/_direct/tea/skills/one/SKILL.md
-Instructions
+SKILL
 ";
         assert_eq!(plugin_skills("copilot-cli", copilot), 1);
         assert_eq!(plugin_skills("codex", copilot), 0);
