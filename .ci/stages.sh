@@ -112,23 +112,33 @@ ignored_tests() {
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
     has_data "$reference" "the wording of the requirements" || select+=" - test(reference_wording)"
     has_data "$sources" "the toolset of the sources" || select+=" - test(from_the_source_page)"
+    # Scripts do not run with programs of a home, where the cache is, unless the user names them.
+    local programs
+    programs="$(mktemp -d)"
     # Programs that run TypeScript; the Node of many systems is too old.
     local bun="$cache/bun/node_modules/@oven/bun-linux-x64/bin"
     [ -x "$bun/bun" ] || npm install --silent --no-audit --no-fund --prefix "$cache/bun" @oven/bun-linux-x64 >/dev/null 2>&1 || true
     if [ -x "$bun/bun" ]; then
-        runner+=("TYPESCRIPT_FOLDER=$bun")
+        mkdir "$programs/typescript"
+        cp "$bun/bun" "$programs/typescript"
+        runner+=("TYPESCRIPT_FOLDER=$programs/typescript")
     else
         left_out "toolsets in TypeScript: bun cannot be installed here"
         select+=" - test(run_typescript) - test(from_the_source_page)"
     fi
     # The packages of scripts come from the registries, by uv.
     if [ -x "$cache/python/bin/uv" ]; then
-        runner+=("PACKAGES_FOLDER=$cache/python/bin")
+        mkdir "$programs/packages"
+        cp "$cache/python/bin/uv" "$programs/packages"
+        runner+=("PACKAGES_FOLDER=$programs/packages")
     else
         left_out "packages of scripts: uv cannot be installed here"
         select+=" - test(packages::)"
     fi
-    env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
+    local result=0
+    env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select" || result=$?
+    rm -rf "$programs"
+    return "$result"
 }
 
 # Fuzzes all targets, or those named, up to a number of runs or seconds each.

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -253,7 +254,8 @@ def main() -> None:
     change(world, server, check)
     ask(world, check)
     if options.uv:
-        (world.bin / "uv").symlink_to(options.uv.resolve())
+        # A link would lead into the home of whoever runs this.
+        shutil.copy(options.uv, world.bin / "uv")
         prepare(world, server, check)
     server.close()
     compare(world, PAGE, screens, options.update)
