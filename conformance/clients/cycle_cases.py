@@ -18,8 +18,6 @@ class Case:
     start: str
     started: str
     said: str
-    # The skills that come with the client and stay in its list.
-    bundled: int = 0
     # The files that the client needs to start.
     least: dict = dataclasses.field(default_factory=dict)
     # The file that the client rewrites whenever it starts.
@@ -48,7 +46,6 @@ CASES = {
         start="/{name} Alice",
         started="ARGUMENTS: Alice",
         said="`/NAME` still starts a skill",
-        bundled=13,
         rewritten=".claude.json",
         plugin={
             "market/.claude-plugin/marketplace.json": json.dumps(MARKET),
@@ -107,7 +104,6 @@ CASES = {
         start="/{name} Alice",
         started="ARGUMENTS: Alice",
         said="`/NAME` starts a skill through our server",
-        bundled=14,
         plugin={
             ".qwen/extensions/tea/qwen-extension.json": '{"name": "tea", "version": "1.0.0"}',
             ".qwen/extensions/tea/skills/tea-notes/SKILL.md": PLUGIN_SKILL,
@@ -123,7 +119,6 @@ CASES = {
         start="/{name} Alice",
         started='<skill_context id="{name}">',
         said="it no longer starts them by name",
-        bundled=2,
         plugin={
             "market/tea/.claude-plugin/plugin.json": '{"name": "tea", "version": "1.0.0", "description": "Tea"}',
             "market/tea/skills/tea-notes/SKILL.md": PLUGIN_SKILL,
