@@ -179,8 +179,9 @@ def lay_out_small(ground):
         ground.home / ".cursor/mcp.json": '{"mcpServers": {}}\n',
         ground.project / ".codex/config.toml": 'model = "x"\n',
         ground.folder / "trace.jsonl": "",
-        # The hook makes it, empty.
+        # The hook makes them, empty.
         ground.home / ".local/state/skillfold/conversations/lock": "",
+        ground.home / ".local/state/skillfold/hook.jsonl": "",
     }
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

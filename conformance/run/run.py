@@ -105,7 +105,7 @@ def allow(world: World, check: Checks) -> dict[str, str]:
     terminal.wait("Allowed")
     screens = {"allow": terminal.settled()}
     terminal.type("clear; echo one two | skillfold run report scripts/count.py --stdin -- counted", "Enter")
-    terminal.wait("2 words counted")
+    terminal.wait("2 words counted\n$")
     terminal.type("""skillfold tools report count '{"text": "a b c"}'""", "Enter")
     terminal.wait("\n3")
     terminal.type("skillfold tools report", "Enter")
