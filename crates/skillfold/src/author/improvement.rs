@@ -51,7 +51,7 @@ pub struct Improvement {
 }
 
 impl Improvement {
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
     ///
