@@ -86,7 +86,11 @@ fn catalog() -> Catalog {
         ("kitchen/SKILL.md", skill("kitchen", "Cooks a soup")),
     ]);
     let root = Root::new(Scope::User, "mine", source);
-    Catalog::discover(vec![root], CatalogOptions::default(), 0)
+    Catalog::discover(
+        vec![root],
+        CatalogOptions::default(),
+        std::time::SystemTime::UNIX_EPOCH,
+    )
 }
 
 /// Returns the ids of what is found by words, and by words and meaning.
