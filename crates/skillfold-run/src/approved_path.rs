@@ -76,7 +76,14 @@ pub(crate) struct OpenedPath {
     pub(crate) inode: (u64, u64),
     /// Keeps the inode from being used for something else.
     #[cfg(unix)]
-    _handle: std::os::fd::OwnedFd,
+    handle: std::os::fd::OwnedFd,
+}
+
+#[cfg(unix)]
+impl OpenedPath {
+    pub(crate) fn handle(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&self.handle)
+    }
 }
 
 impl ApprovedPath {
@@ -313,7 +320,7 @@ mod handles {
                 access: self.access,
                 #[cfg(target_os = "linux")]
                 inode: inode.map_err(|error| self.explain(error))?,
-                _handle: handle,
+                handle,
             })
         }
 

@@ -37,6 +37,8 @@ mod approved_path;
 
 mod named_interpreter;
 
+mod guard;
+
 mod permissions;
 
 mod installed;
@@ -68,6 +70,7 @@ pub use approved_path::{ApprovedPath, PathAccess, PathKind};
 pub use copy::SkillCopy;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
+pub use guard::Correction;
 pub use help::{Help, help};
 pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};

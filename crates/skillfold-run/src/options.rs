@@ -1,6 +1,6 @@
 //! Options for running scripts, toolsets and installers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::installed::find;
 use crate::layers::Accept;
@@ -20,6 +20,7 @@ pub struct RunOptions {
     pub(crate) permissions: Permissions,
     pub(crate) accept: Accept,
     pub(crate) search: Vec<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     pub(crate) cancel: Cancel,
 }
 
@@ -30,6 +31,7 @@ impl Default for RunOptions {
             permissions: Permissions::default(),
             accept: Accept::default(),
             search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
+            directory: None,
             cancel: Cancel::default(),
         }
     }
@@ -64,6 +66,14 @@ impl RunOptions {
         self
     }
 
+    /// Sets the working directory, a path of the host. A run sees in it what it was granted there. By default it is the
+    /// skill's folder.
+    #[must_use]
+    pub fn with_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
     /// Sets the cancellation token. A cancelled toolset answers every call with `cancelled`.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
@@ -79,6 +89,11 @@ impl RunOptions {
     /// Returns what it may access beyond its skill.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
+    }
+
+    /// Returns the working directory, if it is not the skill's folder.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// Returns the parts of a home that a script's runs see with its interpreter, read-only, although nobody granted

@@ -243,6 +243,47 @@ impl Permissions {
         Ok(())
     }
 
+    /// Checks that a folder can be the user's project: it is neither of the system, nor a home or around one, nor does it
+    /// contain what is [protected](Self::with_protected).
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted`, naming what is in the way.
+    pub fn check_project(&self, folder: &Path) -> Result<(), RunError> {
+        let hint = "Work in a folder of its own, such as `~/projects/app`";
+        let refused =
+            |message: String| Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+        if !is_grantable(folder) {
+            return refused(format!("Not a project: `{}`", folder.display()));
+        }
+        match self.protected.project_exposes(folder) {
+            Some(exposed) if self.protected.is_home(&exposed) => refused(format!(
+                "Not a project, it is or contains your home: `{}`",
+                folder.display()
+            )),
+            Some(exposed) if exposed == folder => refused(format!(
+                "Not a project, it is protected: `{}`",
+                folder.display()
+            )),
+            Some(exposed) => refused(format!(
+                "Not a project, because of `{}`: `{}`",
+                exposed.display(),
+                folder.display()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether no run may read a path.
+    pub fn is_protected(&self, path: &Path) -> bool {
+        self.protected.read_exposes(path).is_some()
+    }
+
+    /// Returns whether a path stays read-only in every folder that a run may write.
+    pub fn stays_read_only(&self, path: &Path) -> bool {
+        self.protected.stays_read_only(path)
+    }
+
     /// Opens what is granted, and refuses what cannot be granted or is no longer what was allowed.
     pub(crate) fn open(&self) -> Result<Vec<OpenedPath>, RunError> {
         self.check_variables()?;

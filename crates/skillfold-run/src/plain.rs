@@ -29,6 +29,14 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
             "Run as an ordinary user: the other layers do not protect the modes of root's files";
         return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
     }
+    if let Some(part) = request.guard.parts.first() {
+        let message = format!(
+            "Without the layer `namespaces` nothing stays read-only in a folder that a script may write: `{}`",
+            part.path.display()
+        );
+        let hint = "Let it read the folder only";
+        return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+    }
     start(request).map_err(failed)
 }
 
@@ -67,7 +75,7 @@ fn start(request: &Request<'_>) -> io::Result<Process> {
         .args(words.iter().skip(1))
         .env_clear()
         .envs(request.environment(&scratch.to_string_lossy(), &skill.to_string_lossy()))
-        .current_dir(&skill)
+        .current_dir(request.directory.unwrap_or(&skill))
         .stdin(match request.input {
             Input::None => Stdio::null(),
             Input::Bytes(_) | Input::Pipe => Stdio::piped(),

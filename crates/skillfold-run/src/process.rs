@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::approved_path::OpenedPath;
 use crate::copy::SkillCopy;
 use crate::dependencies::Installer;
+use crate::guard::Guard;
 use crate::installed::Installed;
 use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
@@ -94,6 +95,10 @@ pub(crate) struct Request<'a> {
         expect(dead_code, reason = "mounted on Linux alone")
     )]
     pub(crate) granted: Vec<OpenedPath>,
+    /// What stays read-only in the granted paths.
+    pub(crate) guard: &'a Guard,
+    /// The working directory, if it is not the skill's folder.
+    pub(crate) directory: Option<&'a Path>,
     /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: SandboxReport,

@@ -16,6 +16,8 @@ pub struct Protected {
     home: Option<PathBuf>,
     secret: Vec<PathBuf>,
     unwritable: Vec<PathBuf>,
+    read_only_paths: Vec<PathBuf>,
+    read_only_names: Vec<String>,
 }
 
 impl Protected {
@@ -38,6 +40,64 @@ impl Protected {
     pub fn with_unwritable(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.unwritable.extend(paths);
         self
+    }
+
+    /// Adds paths that stay read-only in a folder that a run may write. They do not keep the folder from being granted.
+    #[must_use]
+    pub fn with_read_only_paths(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.read_only_paths.extend(paths);
+        self
+    }
+
+    /// Adds names of files and folders that stay read-only wherever they are in a folder that a run may write, and that
+    /// no run may create there: `.git`, or `.github/hooks` for a name in a folder of another.
+    #[must_use]
+    pub fn with_read_only_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.read_only_names.extend(names);
+        self
+    }
+
+    pub(crate) fn read_only_paths(&self) -> &[PathBuf] {
+        &self.read_only_paths
+    }
+
+    pub(crate) fn read_only_names(&self) -> &[String] {
+        &self.read_only_names
+    }
+
+    /// Returns whether a path is in something that stays read-only.
+    pub(crate) fn stays_read_only(&self, path: &Path) -> bool {
+        let mut paths = self.read_only_paths.iter();
+        let names = || {
+            let mut parts = path.ancestors();
+            parts.any(|part| {
+                let name = |part: &Path| {
+                    part.file_name()
+                        .map(|name| name.to_string_lossy().into_owned())
+                };
+                let own = name(part).unwrap_or_default();
+                let parent = part.parent().and_then(name).unwrap_or_default();
+                let both = format!("{parent}/{own}");
+                let mut known = self.read_only_names.iter();
+                known.any(|known| {
+                    known.eq_ignore_ascii_case(&own) || known.eq_ignore_ascii_case(&both)
+                })
+            })
+        };
+        paths.any(|it| path.starts_with(it)) || names()
+    }
+
+    /// Returns what keeps a folder from being anybody's project: a home, or something protected, in it or around it.
+    pub(crate) fn project_exposes(&self, folder: &Path) -> Option<PathBuf> {
+        let inside = self.unwritable.iter().find(|it| it.starts_with(folder));
+        let home = self.home.iter().find(|home| home.starts_with(folder));
+        home.or(inside)
+            .cloned()
+            .or_else(|| self.read_exposes(folder))
+    }
+
+    pub(crate) fn is_home(&self, path: &Path) -> bool {
+        self.home.as_deref() == Some(path)
     }
 
     /// Returns the same home, and nothing else.

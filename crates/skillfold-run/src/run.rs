@@ -8,6 +8,7 @@ use skillfold_core::name::ResourcePath;
 use crate::copy::SkillCopy;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
+use crate::guard::Guard;
 use crate::installed::find;
 use crate::interpreter;
 use crate::layers::{Layer, SandboxReport};
@@ -24,6 +25,15 @@ pub fn layers() -> SandboxReport {
     return crate::linux::report::report().clone();
     #[cfg(not(target_os = "linux"))]
     SandboxReport::new(|_| Some("it exists only on Linux".to_owned()))
+}
+
+/// Starts a process in the best sandbox that the report promises.
+fn start(request: &Request<'_>) -> Result<Process, RunError> {
+    if request.report.has(Layer::Namespaces) {
+        #[cfg(target_os = "linux")]
+        return crate::linux::spawn(request);
+    }
+    crate::plain::spawn(request)
 }
 
 /// A script and everything it runs with.
@@ -106,14 +116,20 @@ impl<'a> Run<'a> {
     pub fn run(mut self) -> Result<Outcome, RunError> {
         let observer = self.observer.take();
         let started = Instant::now();
-        let process = self.spawn(match &self.input {
+        let (process, guard) = self.spawn(match &self.input {
             Some(bytes) => Input::Bytes(bytes),
             None => Input::None,
         })?;
-        Supervision::new(&self.options.limits, &self.options.cancel, started)
+        let outcome = Supervision::new(&self.options.limits, &self.options.cancel, started)
             .with_observer(observer)
-            .until_end(process)
-            .map_err(|error| RunError::failed_to_start("Could not supervise the script", error))
+            .until_end(process);
+        // Whatever happened, before anybody hears of it.
+        let corrections = guard.check();
+        let failed = |error| RunError::failed_to_start("Could not supervise the script", error);
+        outcome.map_err(failed).map(|outcome| Outcome {
+            corrections,
+            ..outcome
+        })
     }
 
     /// Starts the script as a long-lived process with pipes, such as a server. It has no time or output limit; those on
@@ -125,13 +141,15 @@ impl<'a> Run<'a> {
     pub fn start(mut self) -> Result<Running, RunError> {
         // A server may run for days; using CPU time is no fault.
         self.options.limits.cpu_time = Duration::MAX;
-        self.spawn(Input::Pipe).map(Running::new)
+        let (process, guard) = self.spawn(Input::Pipe)?;
+        Ok(Running::new(process, guard))
     }
 
-    fn spawn(&self, input: Input<'_>) -> Result<Process, RunError> {
+    fn spawn(&self, input: Input<'_>) -> Result<(Process, Guard), RunError> {
         self.check_arguments()?;
         let (search, permissions) = (&self.options.search, &self.options.permissions);
         let granted = permissions.open()?;
+        let guard = Guard::new(&granted, permissions.protected())?;
         let candidates = match self.host {
             Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
             _ => script(self.copy, self.script)?.interpreters,
@@ -151,14 +169,14 @@ impl<'a> Run<'a> {
             limits: &self.options.limits,
             permissions,
             granted,
+            guard: &guard,
+            directory: self.options.directory(),
             packages: self.packages()?,
             report,
         };
-        if request.report.has(Layer::Namespaces) {
-            #[cfg(target_os = "linux")]
-            return crate::linux::spawn(&request);
-        }
-        crate::plain::spawn(&request)
+        let process = start(&request)?;
+        drop(request);
+        Ok((process, guard))
     }
 
     /// Returns the script's packages.

@@ -4,17 +4,33 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use crate::guard::{Correction, Guard};
 use crate::process::{Control, ExitStatus, Process};
 
 /// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
+    guard: Guard,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.process.control.kill();
+        let _ = self.process.control.wait();
+        self.guard.check();
+    }
 }
 
 impl Running {
-    pub(crate) fn new(process: Process) -> Self {
-        Self { process }
+    pub(crate) fn new(process: Process, guard: Guard) -> Self {
+        Self { process, guard }
+    }
+
+    /// Puts right what the process did in the folders it may write and may not do there, and returns it. The process
+    /// can do it again as long as it runs; dropping this puts it right one last time.
+    pub fn correct(&self) -> Vec<Correction> {
+        self.guard.check()
     }
 
     /// Returns the pipe to stdin, once. Dropping it closes the pipe.

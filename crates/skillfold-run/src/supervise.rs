@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::guard::Correction;
 use crate::limits::RunLimits;
 use crate::process::{ExitStatus, Process, locked};
 
@@ -128,6 +129,8 @@ pub struct Outcome {
     pub stderr: Vec<u8>,
     /// Time from start to end.
     pub duration: Duration,
+    /// What was put right in the folders that it could write.
+    pub corrections: Vec<Correction>,
 }
 
 impl Outcome {
@@ -214,6 +217,7 @@ impl<'a> Supervision<'a> {
             stdout: self.stdout,
             stderr: self.stderr,
             duration: self.started.elapsed(),
+            corrections: Vec::new(),
         })
     }
 

@@ -23,8 +23,8 @@ use super::plan::{Item, Plan, Program};
 use super::seccomp;
 use super::sys::{
     Below, clone_mount, close_range, drop_capabilities, duplicate, execute, exit, fixed,
-    lower_limit, make_file, make_folder, owned, read_byte, reset_signals, restrict_mount,
-    set_signal_mask, syscall, write_all,
+    lower_limit, make_file, make_folder, open_checked, owned, read_byte, reset_signals,
+    restrict_mount, set_signal_mask, syscall, write_all,
 };
 
 /// The user in the sandbox.
@@ -100,7 +100,7 @@ impl Step {
         (Self::ReadOnly, "make the root read-only"),
         (Self::Host, "set the host name"),
         (Self::Fork, "start the process"),
-        (Self::Folder, "enter the skill's folder"),
+        (Self::Folder, "enter the working directory"),
         (Self::Limits, "set resource limits"),
         (Self::Capabilities, "give up privileges"),
         (Self::Landlock, "enforce landlock"),
@@ -251,8 +251,15 @@ fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Fa
     }
     for (mount, copy) in plan.mounts.iter().zip(copies) {
         let Some(copy) = copy.take() else { continue };
-        let (target, whole) = (&*mount.target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
-        move_mount(copy, c"", CWD, target, whole).at(Step::AttachMounts)?;
+        let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        if mount.is_over_itself {
+            // Another run may change the folder that it is in just now.
+            let target = open_checked(&mount.target, mount.inode).at(Step::AttachMounts)?;
+            let onto = whole | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+            move_mount(copy, c"", target, c"", onto).at(Step::AttachMounts)?;
+        } else {
+            move_mount(copy, c"", CWD, &*mount.target, whole).at(Step::AttachMounts)?;
+        }
     }
     unmount(c"/old", UnmountFlags::DETACH).at(Step::NewRoot)?;
     unlinkat(CWD, c"/old", AtFlags::REMOVEDIR).at(Step::NewRoot)?;

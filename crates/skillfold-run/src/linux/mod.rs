@@ -12,6 +12,8 @@ mod seccomp;
 
 mod cgroup;
 
+mod kernel_mounts;
+
 mod plan;
 
 mod child;

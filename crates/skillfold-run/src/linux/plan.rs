@@ -101,6 +101,8 @@ pub(super) struct Mount {
     pub(super) attributes: u64,
     /// The device and inode that it must be.
     pub(super) inode: Option<(u64, u64)>,
+    /// Whether it is mounted over itself, inside a mount before it. Its path there must lead to the same inode.
+    pub(super) is_over_itself: bool,
 }
 
 /// What a process needs, with or without namespaces.
@@ -169,6 +171,16 @@ impl<'a> Plan<'a> {
                 mount.inode = Some(granted.inode);
             }
         }
+        for part in &request.guard.parts {
+            layout.add_mount(&part.real, &part.path, Access::Read)?;
+            if let Some(mount) = layout.mounts.last_mut() {
+                mount.inode = Some(part.inode);
+                mount.is_over_itself = true;
+            }
+        }
+        if let Some(directory) = request.directory {
+            layout.add_folder(directory)?;
+        }
         if let Some(packages) = request.packages {
             let seen = packages.path(SKILL.as_ref());
             layout.add_mount(&packages.source().canonicalize()?, &seen, Access::Read)?;
@@ -230,7 +242,7 @@ impl Program {
         };
         Ok(Self {
             path: c_string(request.interpreter.path.as_os_str())?,
-            folder: c_string(skill)?,
+            folder: c_string(request.directory.unwrap_or(Path::new(skill)))?,
             arguments: Strings::new(request.command_line(skill))?,
             environment: Strings::new(environment.map(|(name, value)| format!("{name}={value}")))?,
             limits: process_limits(limits),
@@ -390,6 +402,7 @@ impl<'a> Layout<'a> {
             target: c_string(seen.as_os_str())?,
             attributes,
             inode: None,
+            is_over_itself: false,
         });
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::seccomp::IS_KNOWN;
 use super::spawn::{Streams, launch};
 use super::sys::syscall;
 use crate::copy::SkillCopy;
+use crate::guard::Guard;
 use crate::installed::Installed;
 use crate::layers::{Layer, SandboxReport};
 use crate::limits::RunLimits;
@@ -65,7 +66,10 @@ pub(super) fn probe_sandbox(report: &SandboxReport) -> (Option<String>, Option<S
     let tried = SkillCopy::new([])
         .map_err(io::Error::other)
         .and_then(|copy| {
+            let guard = Guard::default();
             let request = Request {
+                guard: &guard,
+                directory: None,
                 copy: &copy,
                 interpreter: Installed {
                     path: PathBuf::from(NO_PROGRAM),

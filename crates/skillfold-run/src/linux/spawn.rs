@@ -14,9 +14,10 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, getegid, geteuid, pidfd_sen
 
 use super::cgroup::ControlGroup;
 use super::child::{Descriptors, FAILURE_BYTES, FIRST_FREE, READY, Step, USER, first_process};
+use super::kernel_mounts::kernel_mount_in;
 use super::plan::Plan;
 use super::sys::{null, owned, set_signal_mask, syscall};
-use crate::error::RunError;
+use crate::error::{RunError, RunErrorKind};
 use crate::limits::RunLimits;
 use crate::permissions::Network;
 use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
@@ -66,6 +67,15 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
         );
         RunError::failed_to_start(message, failure.error)
     };
+    let folders = request.granted.iter().map(|path| &*path.real);
+    if let Some(point) = kernel_mount_in(folders) {
+        let message = format!(
+            "Granted folder contains a file system of the kernel: `{}`",
+            point.display()
+        );
+        let hint = "Unmount it, or grant a folder without it";
+        return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+    }
     let prepared = SetupFailure::at("prepare the sandbox");
     let plan = Plan::new(request).map_err(&prepared).map_err(failed)?;
     let streams = Streams::new(request.input)

@@ -12,6 +12,7 @@ use skillfold_core::text::ellipsize;
 use super::lines::{LastWords, Line, MAX_LINE, read_lines};
 use super::options::ToolsetOptions;
 use crate::error::{RunError, RunErrorKind};
+use crate::guard::Correction;
 use crate::limits::RunLimits;
 use crate::run::Run;
 use crate::running::Running;
@@ -52,6 +53,11 @@ pub(super) struct Connection {
 }
 
 impl Connection {
+    /// Puts right what the process may not do in the folders it can write.
+    pub(super) fn correct(&self) -> Vec<Correction> {
+        self.running.correct()
+    }
+
     /// Starts a process.
     pub(super) fn start(
         run: Run<'_>,

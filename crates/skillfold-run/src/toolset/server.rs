@@ -150,6 +150,16 @@ impl Toolset for ServerToolset {
         let connection = self.connection()?;
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = connection.request("tools/call", &params, connection.deadline());
+        if let Some(correction) = connection.correct().first() {
+            // It would do it again.
+            self.connection = None;
+            let hint = "Tell the skill's author, and do not let it write to the project";
+            return Err(RunError::new(
+                RunErrorKind::NotPermitted,
+                correction.to_string(),
+                hint,
+            ));
+        }
         match answer {
             Ok(Ok(result)) => Ok(message::read_output(result)),
             Ok(Err(refused)) => Ok(ToolOutput::new(refused.message).failed()),

@@ -12,6 +12,7 @@ mod skill;
 mod arguments;
 mod copies;
 mod grants;
+mod guard;
 mod hostile;
 mod packages;
 mod probes;

@@ -1,0 +1,425 @@
+//! What stays read-only in the folders that a run may write: repositories, settings of clients, skills.
+//!
+//! Where such a thing exists, the sandbox mounts it read-only. Where it does not, no file system can forbid a name; what
+//! a run created is moved aside before anybody gets the run's answer.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use skillfold_core::diagnostic::visible;
+
+use crate::approved_path::OpenedPath;
+use crate::error::RunError;
+use crate::protected::Protected;
+
+/// What was put right in a writable folder after a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Correction {
+    /// The run created something that no run may, and it was renamed.
+    MovedAside {
+        /// Where it was created.
+        path: PathBuf,
+        /// Where it is now.
+        to: PathBuf,
+    },
+    /// The run removed a link that no run may change, and it was created again.
+    PutBack(PathBuf),
+    /// The run changed something that no run may, and it could not be put right.
+    Failed(PathBuf),
+}
+
+impl fmt::Display for Correction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |path: &Path| visible(&path.to_string_lossy()).into_owned();
+        match self {
+            Self::MovedAside { path, to } => write!(
+                formatter,
+                "The script created `{}`, which no skill may; it is now `{}`",
+                shown(path),
+                shown(to)
+            ),
+            Self::PutBack(path) => write!(
+                formatter,
+                "The script removed the link `{}`, which no skill may; it is back",
+                shown(path)
+            ),
+            Self::Failed(path) => write!(
+                formatter,
+                "The script changed `{}`, which no skill may, and it could not be put right: check it before you use the folder",
+                shown(path)
+            ),
+        }
+    }
+}
+
+/// Something in a writable folder that stays read-only.
+#[derive(Debug)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "mounted on Linux alone")
+)]
+pub(crate) struct ReadOnlyPart {
+    /// The path without links.
+    pub(crate) real: PathBuf,
+    /// Where the run sees it.
+    pub(crate) path: PathBuf,
+    pub(crate) inode: (u64, u64),
+}
+
+/// Watches over the folders that a run may write.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    pub(crate) parts: Vec<ReadOnlyPart>,
+    #[cfg(unix)]
+    folders: Vec<unix::Folder>,
+    #[cfg(unix)]
+    names: Vec<String>,
+}
+
+#[cfg(not(unix))]
+impl Guard {
+    #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
+    pub(crate) fn new(_: &[OpenedPath], _: &Protected) -> Result<Self, RunError> {
+        Ok(Self::default())
+    }
+
+    pub(crate) fn check(&self) -> Vec<Correction> {
+        Vec::new()
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::{CStr, OsStr, OsString};
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{
+        AtFlags, Dir, FileType, Mode, OFlags, chmodat, openat, readlinkat, renameat, statat,
+        symlinkat,
+    };
+    use rustix::io::Errno;
+
+    use super::{Correction, Guard, OpenedPath, Protected, ReadOnlyPart, RunError};
+    use crate::approved_path::PathAccess;
+    use crate::error::RunErrorKind;
+
+    /// Maximum entries of a writable folder: it is searched before and after each run.
+    const MAX_ENTRIES: usize = 1_000_000;
+
+    /// Maximum folders inside each other that are searched. No client looks deeper.
+    const MAX_DEPTH: usize = 64;
+
+    /// Maximum copies of one name that are kept aside.
+    const MAX_ASIDE: usize = 100;
+
+    /// Appended to the name of what a run may not create.
+    const ASIDE: &str = ".removed-by-skillfold";
+
+    /// A folder that a run may write, and what it had before the run.
+    #[derive(Debug)]
+    pub(super) struct Folder {
+        handle: OwnedFd,
+        path: PathBuf,
+        real: PathBuf,
+        before: Vec<Part>,
+    }
+
+    /// Something whose name stays read-only.
+    #[derive(Debug, PartialEq, Eq)]
+    struct Part {
+        /// Its path inside the folder.
+        inside: PathBuf,
+        inode: (u64, u64),
+        /// Where it leads, if it is a link.
+        target: Option<OsString>,
+    }
+
+    impl Part {
+        /// Returns whether this is the same thing, maybe elsewhere. Numbers of deleted links are used again.
+        fn is(&self, other: &Self) -> bool {
+            self.inode == other.inode && self.target == other.target
+        }
+    }
+
+    /// Why a folder was not searched to its end.
+    enum Stopped {
+        TooLarge,
+    }
+
+    /// One entry with a name that stays read-only.
+    struct Found<'a> {
+        parent: BorrowedFd<'a>,
+        name: &'a CStr,
+        part: Part,
+    }
+
+    impl Guard {
+        /// Finds what stays read-only in the writable folders.
+        pub(crate) fn new(granted: &[OpenedPath], protected: &Protected) -> Result<Self, RunError> {
+            let mut guard = Self {
+                names: protected.read_only_names().to_vec(),
+                ..Self::default()
+            };
+            let writable = granted
+                .iter()
+                .filter(|path| path.access == PathAccess::Write && path.real.is_dir());
+            for granted in writable {
+                let mut before = Vec::new();
+                let walked = walk(granted.handle(), &guard.names, &mut |found| {
+                    before.push(found.part);
+                });
+                if let Err(Stopped::TooLarge) = walked {
+                    return Err(too_large(&granted.path));
+                }
+                let handle = granted.handle().try_clone_to_owned();
+                let folder = Folder {
+                    handle: handle.map_err(|error| {
+                        RunError::failed_to_start("Could not open a granted folder", error)
+                    })?,
+                    path: granted.path.clone(),
+                    real: granted.real.clone(),
+                    before,
+                };
+                guard.add_parts(&folder, protected);
+                guard.folders.push(folder);
+            }
+            Ok(guard)
+        }
+
+        /// Adds what is mounted read-only in a folder: what was found, where links lead, and the protected paths.
+        fn add_parts(&mut self, folder: &Folder, protected: &Protected) {
+            let mut inside: Vec<PathBuf> = Vec::new();
+            for part in &folder.before {
+                let real = folder.real.join(&part.inside);
+                let real = match part.target {
+                    None => Some(real),
+                    Some(_) => real.canonicalize().ok(),
+                };
+                let relative =
+                    real.and_then(|real| Some(real.strip_prefix(&folder.real).ok()?.to_owned()));
+                inside.extend(relative);
+            }
+            let paths = protected.read_only_paths().iter();
+            inside.extend(paths.filter_map(|path| {
+                let real = path.canonicalize().ok()?;
+                Some(real.strip_prefix(&folder.real).ok()?.to_owned())
+            }));
+            inside.sort();
+            inside.dedup();
+            for part in inside {
+                let is_covered =
+                    |known: &ReadOnlyPart| folder.real.join(&part).starts_with(&known.real);
+                if part.as_os_str().is_empty() || self.parts.iter().any(is_covered) {
+                    continue;
+                }
+                let Ok(found) = statat(&folder.handle, &part, AtFlags::SYMLINK_NOFOLLOW) else {
+                    continue;
+                };
+                self.parts.push(ReadOnlyPart {
+                    real: folder.real.join(&part),
+                    path: folder.path.join(&part),
+                    inode: (device(found.st_dev), found.st_ino),
+                });
+            }
+        }
+
+        /// Moves aside what the run created under a name that stays read-only, and puts links back. Call it when every
+        /// process of the run has ended, or the next one is created behind its back.
+        pub(crate) fn check(&self) -> Vec<Correction> {
+            let mut corrections = Vec::new();
+            for folder in &self.folders {
+                let mut seen = Vec::new();
+                // A folder that grew too large was grown by the run; what was found until then is moved.
+                let _ = walk(folder.handle.as_fd(), &self.names, &mut |found| {
+                    if folder.before.iter().any(|part| part.is(&found.part)) {
+                        seen.push(found.part);
+                        return;
+                    }
+                    let path = folder.path.join(&found.part.inside);
+                    corrections.push(match move_aside(&found) {
+                        Some(name) => Correction::MovedAside {
+                            to: path.with_file_name(name),
+                            path,
+                        },
+                        None => Correction::Failed(path),
+                    });
+                });
+                for link in folder.before.iter().filter(|part| part.target.is_some()) {
+                    if !seen.iter().any(|part| part.is(link)) {
+                        let path = folder.path.join(&link.inside);
+                        corrections.push(match put_back(folder, link) {
+                            Ok(()) => Correction::PutBack(path),
+                            Err(_) => Correction::Failed(path),
+                        });
+                    }
+                }
+            }
+            corrections
+        }
+    }
+
+    fn too_large(path: &Path) -> RunError {
+        let message = format!(
+            "Folder has more than {MAX_ENTRIES} entries, too many to write to safely: `{}`",
+            path.display()
+        );
+        let hint = "Allow a folder inside it";
+        RunError::new(RunErrorKind::NotPermitted, message, hint)
+    }
+
+    /// Calls `visit` with everything in a folder whose name stays read-only, and does not look inside it.
+    fn walk(
+        folder: BorrowedFd<'_>,
+        names: &[String],
+        visit: &mut dyn FnMut(Found<'_>),
+    ) -> Result<(), Stopped> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut left = MAX_ENTRIES;
+        let Ok(opened) = openat(folder, c".", READ, Mode::empty()) else {
+            return Ok(());
+        };
+        walk_folder(opened, Path::new(""), names, &mut left, visit)
+    }
+
+    const READ: OFlags = OFlags::RDONLY
+        .union(OFlags::DIRECTORY)
+        .union(OFlags::NOFOLLOW)
+        .union(OFlags::CLOEXEC);
+
+    fn walk_folder(
+        folder: OwnedFd,
+        inside: &Path,
+        names: &[String],
+        left: &mut usize,
+        visit: &mut dyn FnMut(Found<'_>),
+    ) -> Result<(), Stopped> {
+        let Ok(mut entries) = Dir::new(folder) else {
+            return Ok(());
+        };
+        let mut folders = Vec::new();
+        let mut parts = Vec::new();
+        while let Some(Ok(entry)) = entries.read() {
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            *left = left.checked_sub(1).ok_or(Stopped::TooLarge)?;
+            let text = OsStr::from_bytes(name.to_bytes());
+            if is_read_only(inside, text, names) {
+                parts.push(name.to_owned());
+            } else if matches!(entry.file_type(), FileType::Directory | FileType::Unknown) {
+                folders.push(name.to_owned());
+            }
+        }
+        parts.sort();
+        folders.sort();
+        let Ok(handle) = entries.fd() else {
+            return Ok(());
+        };
+        for name in parts {
+            let text = OsStr::from_bytes(name.to_bytes());
+            let Ok(found) = statat(handle, &*name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
+            let target = readlinkat(handle, &*name, Vec::new()).ok();
+            visit(Found {
+                parent: handle,
+                name: &name,
+                part: Part {
+                    inside: inside.join(text),
+                    inode: (device(found.st_dev), found.st_ino),
+                    target: target.map(|target| OsStr::from_bytes(target.to_bytes()).to_owned()),
+                },
+            });
+        }
+        if inside.components().count() >= MAX_DEPTH {
+            return Ok(());
+        }
+        for name in folders {
+            if let Ok(folder) = open_folder(handle, &name) {
+                let inside = inside.join(OsStr::from_bytes(name.to_bytes()));
+                walk_folder(folder, &inside, names, left, visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a folder to search it. A run can take away its owner's right to do so, and the owner can take it back.
+    fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+        match openat(parent, name, READ, Mode::empty()) {
+            Err(Errno::ACCESS) => {
+                let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+                    return Err(Errno::NOTDIR);
+                }
+                chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
+                openat(parent, name, READ, Mode::empty())
+            }
+            opened => opened,
+        }
+    }
+
+    /// Returns whether an entry stays read-only. Letters count in both cases: some file systems see no difference.
+    fn is_read_only(inside: &Path, name: &OsStr, names: &[String]) -> bool {
+        let is = |one: &OsStr, other: &str| one.as_bytes().eq_ignore_ascii_case(other.as_bytes());
+        names.iter().any(|known| match known.split_once('/') {
+            None => is(name, known),
+            Some((parent, known)) => {
+                is(name, known) && inside.file_name().is_some_and(|it| is(it, parent))
+            }
+        })
+    }
+
+    /// Renames what a run created, and returns its new name.
+    fn move_aside(found: &Found<'_>) -> Option<OsString> {
+        let name = OsStr::from_bytes(found.name.to_bytes());
+        for number in 1..=MAX_ASIDE {
+            let mut new = name.to_owned();
+            new.push(ASIDE);
+            if number > 1 {
+                new.push(format!("-{number}"));
+            }
+            if statat(found.parent, &new, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                continue;
+            }
+            let rename = || renameat(found.parent, found.name, found.parent, &new);
+            let renamed = match rename() {
+                // The run took away the right to change the folder.
+                Err(Errno::ACCESS) => {
+                    rustix::fs::fchmod(found.parent, Mode::RWXU).and_then(|()| rename())
+                }
+                renamed => renamed,
+            };
+            return renamed.ok().map(|()| new);
+        }
+        None
+    }
+
+    /// Creates a link again that the run removed.
+    fn put_back(folder: &Folder, link: &Part) -> io::Result<()> {
+        let mut parent = folder.handle.try_clone()?;
+        for part in link.inside.parent().unwrap_or(Path::new("")).components() {
+            parent = openat(parent, part.as_os_str(), READ, Mode::empty())?;
+        }
+        let target = link.target.as_deref().unwrap_or_default();
+        let name = link.inside.file_name().unwrap_or_default();
+        Ok(symlinkat(target, parent, name)?)
+    }
+
+    #[cfg_attr(
+        target_os = "linux",
+        expect(
+            clippy::useless_conversion,
+            reason = "its type differs between systems"
+        )
+    )]
+    fn device(number: rustix::fs::Dev) -> u64 {
+        u64::try_from(number).unwrap_or_default()
+    }
+}
