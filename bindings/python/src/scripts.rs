@@ -14,7 +14,7 @@ use skillfold::run::{Cancel as RunCancel, Run, RunLimits, RunOptions, SkillCopy}
 use skillfold::view::{Document, RunView, ScriptList};
 use skillfold::{
     Environment, Settings, Skills,
-    scripts::{AllowedSkills, ScriptError},
+    scripts::{AllowedSkills, ProjectAccess, ScriptError},
     settings::ApprovalRequires,
 };
 
@@ -164,6 +164,7 @@ impl Runner {
         })
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes a list")]
     fn run(
         &self,
         py: Python<'_>,
@@ -178,10 +179,12 @@ impl Runner {
             let path: ResourcePath = script
                 .parse()
                 .map_err(|_| Error::invalid(script, "It is not a path inside the skill"))?;
-            let options = skill.options().clone().with_cancel(cancel.0.clone());
-            let run = skill.run(&path)?.with_arguments(arguments);
+            let options = skill.options().with_cancel(cancel.0.clone());
+            let run = skill.run(&path)?.with_arguments(&arguments);
             let outcome = run.with_options(options).with_input(input).run()?;
-            Ok(json(Document::Run(RunView::script(id, script, &outcome))))
+            let notes = skill.explain(&arguments, &outcome);
+            let view = RunView::script(id, script, &outcome).with_notes(notes);
+            Ok(json(Document::Run(view)))
         };
         interruptible(py, &cancel.0, run)?.map_err(|error| raised(py, &error))
     }
@@ -205,6 +208,7 @@ impl Runner {
         interruptible(py, &cancel.0, call)?.map_err(|error| raised(py, &error))
     }
 
+    #[expect(clippy::too_many_arguments, reason = "Python passes them one by one")]
     fn allow(
         &self,
         py: Python<'_>,
@@ -213,9 +217,15 @@ impl Runner {
         by: &str,
         passphrase: Option<&str>,
         prepare: bool,
+        project: Option<&str>,
     ) -> PyResult<()> {
         detached(py, || {
-            let skill = self.skills.runnable(id)?;
+            let mut skill = self.skills.runnable(id)?;
+            if let Some(name) = project {
+                let access = ProjectAccess::from_name(name);
+                let why = "`project` is `read`, `write` or `none`";
+                skill = skill.with_project(access.ok_or_else(|| Error::invalid(name, why))?);
+            }
             if skill.digest().to_string() != digest {
                 let why = "The skill has changed since it was looked at";
                 return Err(Error::invalid(id, why).into());

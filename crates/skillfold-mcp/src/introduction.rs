@@ -20,10 +20,11 @@ pub(crate) fn check_introduction(client: &Implementation) -> Result<(), ErrorDat
 }
 
 /// Returns the parts of an introduction that the server uses: the client's name and version, and whether it supports
-/// forms.
+/// forms and has roots.
 pub(crate) fn used_introduction(request: InitializeRequestParams) -> InitializeRequestParams {
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = request.capabilities.elicitation;
+    capabilities.roots = request.capabilities.roots;
     let client = Implementation::new(request.client_info.name, request.client_info.version);
     InitializeRequestParams::new(capabilities, client)
         .with_protocol_version(request.protocol_version)

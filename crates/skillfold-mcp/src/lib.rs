@@ -21,6 +21,7 @@ mod tools;
 mod state;
 
 mod protocol;
+mod roots;
 mod tool_calls;
 
 mod server;

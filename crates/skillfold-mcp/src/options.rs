@@ -1,5 +1,7 @@
 //! Server options.
 
+use std::path::PathBuf;
+
 use skillfold::conversation::Conversations;
 use skillfold::core::Error;
 use skillfold::core::disclose::ToolNames;
@@ -11,6 +13,7 @@ pub struct Options {
     pub(crate) structured: bool,
     pub(crate) agent: Option<String>,
     pub(crate) shared: Option<(Conversations, Option<String>)>,
+    pub(crate) project: Option<PathBuf>,
 }
 
 impl Options {
@@ -44,6 +47,16 @@ impl Options {
     pub fn share(self, conversations: Conversations, conversation: Option<String>) -> Self {
         Self {
             shared: Some((conversations, conversation)),
+            ..self
+        }
+    }
+
+    /// Sets the folder that the user works in, which scripts of skills may work on if the user allows it. A client's root
+    /// replaces it. Only for a server on stdio: one for many clients knows no project.
+    #[must_use]
+    pub fn project(self, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            project: Some(folder.into()),
             ..self
         }
     }

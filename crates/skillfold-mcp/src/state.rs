@@ -274,6 +274,7 @@ impl ServerState {
                 skills.session(policy, ContextLifetime::History)
             }
         };
+        let session = session.with_project(self.options.project.clone());
         SnapshotView {
             has_skills: !session.tools().is_empty(),
             structured: self.options.structured,

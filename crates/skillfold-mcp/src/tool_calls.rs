@@ -1,5 +1,6 @@
 //! Tool calls: finds the tool, answers, and records what the model was given.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use skillfold::{Json, Session, Tool, ToolAnswer};
 use crate::ask::{ask, can_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
+use crate::roots::roots;
 use crate::state::{ServerState, SnapshotView};
 use crate::tools;
 
@@ -182,28 +184,42 @@ impl ToolCalls {
         cancel: &Cancel,
     ) -> Result<Arc<ToolAnswer>, ErrorData> {
         let tool = call.tool;
+        let project = self.project(context).await;
         let run = |arguments: Json| {
             let (client, cancel) = (context.client_info(), cancel.clone());
+            let project = project.clone();
             self.shared.run_script(move |shared| {
                 let view = shared.current_view(client.as_ref());
                 let session = view.session.clone().with_cancel(cancel);
-                session.answer(tool, arguments)
+                session.with_project(project).answer(tool, arguments)
             })
         };
         let answer = run(call.arguments.clone()).await?;
         if let Some(id) = call.skill
             && answer.is_not_allowed()
-            && self.ask_to_allow(id, context, cancel).await?
+            && self
+                .ask_to_allow(id, project.clone(), context, cancel)
+                .await?
         {
             return run(call.arguments).await;
         }
         Ok(answer)
     }
 
+    /// Returns the folder that the user works in: the client's root, or the server's working folder. A server for many
+    /// clients knows none.
+    async fn project(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
+        let directory = self.shared.options.project.clone()?;
+        let roots = roots(&context.peer).await;
+        let around = roots.iter().find(|root| directory.starts_with(root));
+        Some(around.or(roots.first()).cloned().unwrap_or(directory))
+    }
+
     /// Asks the user through the client to allow a skill, and allows it. Returns whether it may run.
     async fn ask_to_allow(
         &self,
         id: String,
+        project: Option<PathBuf>,
         context: &RequestContext<RoleServer>,
         cancel: &Cancel,
     ) -> Result<bool, ErrorData> {
@@ -213,8 +229,9 @@ impl ToolCalls {
         let client = context.client_info();
         let look = move |shared: &ServerState| {
             let view = shared.current_view(client.as_ref());
+            let session = view.session.clone().with_project(project);
             let may_ask = shared.skills.clients_may_ask();
-            may_ask.then(|| view.session.runnable(&id).ok()).flatten()
+            may_ask.then(|| session.runnable(&id).ok()).flatten()
         };
         let Some(skill) = self.shared.read_blocking(look).await? else {
             return Ok(false);

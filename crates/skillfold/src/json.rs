@@ -27,6 +27,22 @@ impl Json {
         self.0.is_null()
     }
 
+    /// Returns the texts in it, in the order they are written.
+    #[cfg(feature = "run")]
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        let mut left = vec![&self.0];
+        while let Some(value) = left.pop() {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(items) => left.extend(items.iter().rev()),
+                Value::Object(fields) => left.extend(fields.values().rev()),
+                _ => {}
+            }
+        }
+        texts
+    }
+
     /// Returns what a type serializes to.
     pub(crate) fn of(value: &impl Serialize) -> Self {
         // What is serialized here is text, numbers and lists of these, which can always be written.

@@ -116,13 +116,20 @@ class Reviewer:
         """Give a skill the content of an earlier version, by its digest from `Skills.history`."""
         self._store.roll_back(skill_id, version, reason, self._decision)
 
-    def allow(self, scripts: views.ScriptList, *, install_packages: bool = False) -> None:
+    def allow(
+        self,
+        scripts: views.ScriptList,
+        *,
+        install_packages: bool = False,
+        project: Literal["read", "write", "none"] | None = None,
+    ) -> None:
         """Let a skill run its scripts and tools with everything that it asks for, while it is what `scripts` says.
 
         Its toolsets are started in the sandbox to learn their tools. `scripts` is what `Skills.scripts` returned.
         With `install_packages`, the packages that its scripts name are installed in the sandbox, by `uv` and `npm`.
+        `project` says what it may do with the working folder, whatever it asks for.
         """
-        self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase, install_packages)
+        self._runner.allow(scripts.skill_id, scripts.digest, self.name, self._passphrase, install_packages, project)
 
     def __repr__(self) -> str:
         return f"<Reviewer {self.name}>"

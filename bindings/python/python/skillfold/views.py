@@ -1249,6 +1249,8 @@ class Run(View):
     """What else a tool gave."""
     name: str
     """The script or the tool."""
+    notes: list[str]
+    """What the sandbox had to do with a failure, and what was put right after the run, a line each."""
     output: str
     """What it wrote to standard output, or what a tool answered; bytes that are not UTF-8 are replaced."""
     result: str
@@ -2488,6 +2490,7 @@ Run._fields = {
     "exit_code": (None, None),
     "metadata": (None, None),
     "name": (None, None),
+    "notes": ([], None),
     "output": (None, None),
     "result": (None, None),
     "seconds": (None, None),

@@ -20,6 +20,12 @@ pub(crate) struct Allow {
     /// Name a program that may run its scripts, with the libraries beside it; can be repeated
     #[arg(long, value_name = "PATH", requires = "id", conflicts_with = "remove")]
     pub(crate) interpreter: Vec<PathBuf>,
+    /// Let it read or write the project you are in, or neither, whatever it asks for
+    #[arg(long, value_name = "ACCESS", value_parser = ["read", "write", "none"], requires = "id", conflicts_with = "remove")]
+    pub(crate) project: Option<String>,
+    /// Give it the same access to every project
+    #[arg(long, requires = "id", conflicts_with = "remove")]
+    pub(crate) every_project: bool,
     /// Let clients prompt you to allow a skill
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
     pub(crate) ask_in_clients: Option<String>,
@@ -34,6 +40,12 @@ pub(crate) struct RunScript {
     /// The script's path in the skill; its scripts are listed if none is named
     #[arg(value_name = "SCRIPT")]
     pub(crate) script: Option<String>,
+    /// Let this run read a file or folder; can be repeated
+    #[arg(long, value_name = "PATH", requires = "script")]
+    pub(crate) read: Vec<PathBuf>,
+    /// Let this run read and write a file or folder; can be repeated
+    #[arg(long, value_name = "PATH", requires = "script")]
+    pub(crate) write: Vec<PathBuf>,
     /// Pass stdin to the script
     #[arg(long)]
     pub(crate) stdin: bool,

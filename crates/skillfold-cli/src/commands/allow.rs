@@ -10,14 +10,16 @@ use skillfold::store::{Event, Operation, Record};
 use skillfold::view::{AllowedList, Document, ScriptList};
 use skillfold::{
     Environment, Skills,
-    scripts::{AllowedSkill, AllowedSkills, RunnableSkill, ScriptError, disallow_skill},
+    scripts::{
+        AllowedSkill, AllowedSkills, ProjectAccess, RunnableSkill, ScriptError, disallow_skill,
+    },
 };
 
 use crate::arguments::{Allow, Global};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::approval;
-use crate::terminal::ask::can_ask;
+use crate::terminal::ask::{can_ask, confirm};
 use crate::terminal::output::{
     BOLD, DIM, GOOD, Output, PLAIN, WARN, display_path, paint, pluralize,
 };
@@ -43,12 +45,39 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
             let named = skill.with_interpreter(&program);
             skill = named.map_err(ScriptError::from)?;
         }
+        if let Some(access) = options
+            .project
+            .as_deref()
+            .and_then(ProjectAccess::from_name)
+        {
+            skill = skill.with_project(access);
+        }
+        if options.every_project {
+            skill = with_every_project(skill, output)?;
+        }
         allow(&skills, &skill, output)?;
     }
     if output.is_json() {
         output.json(Document::Scripts(ScriptList::new(&skills.runnable(id)?)))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whether a skill may work on every project, apart from everything else that it gets.
+fn with_every_project(skill: RunnableSkill, output: &mut Output) -> Result<RunnableSkill, Failure> {
+    let what = match skill.project_access() {
+        ProjectAccess::Read => "read",
+        ProjectAccess::Write => "read and change",
+        _ => {
+            let rule =
+                "It asks for no access to a project; add `--project read` or `--project write`";
+            return Err(Error::refused(skill.id(), Refusal::Approval, rule).into());
+        }
+    };
+    let id = visible(skill.id()).into_owned();
+    let question = format!("Let `{id}` {what} every project you use it in, now and later?");
+    confirm(&question, skill.id(), Refusal::Approval, output)?;
+    Ok(skill.with_every_project())
 }
 
 /// Decides whether clients may ask if a skill may run.
@@ -90,7 +119,8 @@ fn allowed_folder(
 }
 
 fn list(global: &Global, skills: &Skills, output: &mut Output) -> CommandResult {
-    let allowed = AllowedSkills::load(&host::environment(global)?);
+    let environment = host::environment(global)?;
+    let (allowed, home) = (AllowedSkills::load(&environment), environment.home_dir());
     let clients_may_ask = skills.clients_may_ask();
     if output.is_json() {
         return output.json(Document::Allowed(AllowedList::new(
@@ -105,8 +135,8 @@ fn list(global: &Global, skills: &Skills, output: &mut Output) -> CommandResult 
             display_path(&skill.folder),
             paint(DIM, tools)
         ))?;
-        for granted in &skill.granted {
-            output.line(format!("  gets {}", visible(granted)))?;
+        for granted in skill.lines(home) {
+            output.line(format!("  gets {}", visible(&granted)))?;
         }
     }
     for problem in &allowed.findings {
@@ -241,7 +271,7 @@ pub(crate) fn show(skill: &RunnableSkill, output: &mut Output) -> Result<(), Fai
     for line in permission_lines(skill) {
         output.show(paint(WARN, line))?;
     }
-    if asked.is_empty() {
+    if asked.is_empty() && skill.project_access() == ProjectAccess::None {
         output.show("  can access only its own files and a scratch folder; no network")?;
     }
     let missing = missing_layers(Layer::is_required);

@@ -1,13 +1,16 @@
 //! `skillfold run`
 
 use std::io::{self, IsTerminal, Read as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use skillfold::core::Error;
+use skillfold::Skills;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::name::ResourcePath;
-use skillfold::run::{End, RunLimits, Stream, layers};
+use skillfold::core::{Error, Refusal};
+use skillfold::run::{ApprovedPath, End, PathAccess, RunLimits, Stream, layers};
 use skillfold::scripts::{RunnableSkill, ScriptError};
+use skillfold::settings::ApprovalRequires;
 use skillfold::view::{Document, RunView, ScriptList};
 
 use crate::arguments::{Global, RunScript};
@@ -52,6 +55,7 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
             visible(&packages)
         ));
     }
+    let skill = with_paths(global, &skills, skill, options)?;
     let input = if options.stdin {
         read_stdin()?
     } else {
@@ -71,8 +75,14 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
         };
     });
     let outcome = run.run().map_err(ScriptError::from)?;
+    let notes = skill.explain(&options.arguments, &outcome);
     if is_json {
-        output.json(Document::Run(RunView::script(id, script, &outcome)))?;
+        let view = RunView::script(id, script, &outcome).with_notes(notes);
+        output.json(Document::Run(view))?;
+    } else {
+        for note in notes {
+            output.say(format!("{} {note}", paint(WARN, "note:")));
+        }
     }
     Ok(match outcome.end {
         End::Exited(code) => ExitCode::from(u8::try_from(code).unwrap_or(EXIT_FAILED)),
@@ -81,6 +91,31 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
             ExitCode::from(EXIT_FAILED)
         }
     })
+}
+
+/// Adds the paths that the user names for this run.
+fn with_paths(
+    global: &Global,
+    skills: &Skills,
+    mut skill: RunnableSkill,
+    options: &RunScript,
+) -> Result<RunnableSkill, Failure> {
+    if options.read.is_empty() && options.write.is_empty() {
+        return Ok(skill);
+    }
+    if skills.report().settings.approval_requires.value == ApprovalRequires::Passphrase {
+        let rule = "A passphrase is required to let it access more, and `--read` and `--write` ask for none; use `skillfold allow` with `--project`";
+        return Err(Error::refused(skill.id(), Refusal::Approval, rule).into());
+    }
+    let environment = host::environment(global)?;
+    let read = options.read.iter().map(|path| (path, PathAccess::Read));
+    let write = options.write.iter().map(|path| (path, PathAccess::Write));
+    for (path, access) in read.chain(write) {
+        let path: PathBuf = environment.directory().join(path).components().collect();
+        skill = skill.with_path(ApprovedPath::resolve(path, access));
+    }
+    skill.check_grants().map_err(ScriptError::from)?;
+    Ok(skill)
 }
 
 /// Writes a script's output as it is, or without what would steer a terminal.

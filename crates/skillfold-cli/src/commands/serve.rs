@@ -31,6 +31,7 @@ pub(crate) fn run(global: &Global, options: &Serve, output: &mut Output) -> Comm
     };
     if options.http.is_none() {
         let environment = host::environment(global)?;
+        tool_options = tool_options.project(environment.directory());
         let conversation = environment.client_variable("CLAUDE_CODE_SESSION_ID");
         if let Some(conversations) = Conversations::of_user(&environment) {
             tool_options = tool_options.share(conversations, conversation.map(str::to_owned));

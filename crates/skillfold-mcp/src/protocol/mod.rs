@@ -1,7 +1,7 @@
 //! The protocol besides tools: prompts, resources, and skills through its extension.
 
 pub(crate) mod page;
-mod uri;
+pub(crate) mod uri;
 
 pub(crate) mod prompts;
 pub(crate) mod resources;

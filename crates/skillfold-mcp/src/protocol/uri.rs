@@ -51,7 +51,7 @@ fn encode(path: &str, into: &mut String) {
     }
 }
 
-fn decode(path: &str) -> Option<String> {
+pub(crate) fn decode(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {

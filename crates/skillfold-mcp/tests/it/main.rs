@@ -15,6 +15,8 @@ mod observed;
 mod pages;
 mod prompts;
 #[cfg(target_os = "linux")]
+mod roots;
+#[cfg(target_os = "linux")]
 mod scripts;
 mod skills;
 mod tools;

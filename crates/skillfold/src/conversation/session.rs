@@ -32,6 +32,9 @@ pub struct Session {
     /// Ends the script or tool that the model runs.
     #[cfg(feature = "run")]
     pub(crate) cancel: skillfold_run::Cancel,
+    /// The folder that the user works in.
+    #[cfg(feature = "run")]
+    pub(crate) project: Option<std::path::PathBuf>,
 }
 
 /// A skill that does not fit a client.
@@ -76,6 +79,8 @@ impl Skills {
             project_words: Arc::default(),
             #[cfg(feature = "run")]
             cancel: skillfold_run::Cancel::default(),
+            #[cfg(feature = "run")]
+            project: Some(self.environment().directory().to_owned()),
         }
     }
 }
@@ -114,6 +119,15 @@ impl Session {
     #[must_use]
     pub fn with_cancel(mut self, cancel: skillfold_run::Cancel) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets the project that scripts and tools of skills may work on: the folder that the user works in, or none. By
+    /// default it is the working folder of the [`Environment`](crate::Environment).
+    #[cfg(feature = "run")]
+    #[must_use]
+    pub fn with_project(mut self, folder: Option<std::path::PathBuf>) -> Self {
+        self.project = folder;
         self
     }
 

@@ -10,6 +10,7 @@ use skillfold_store::Approval;
 use crate::environment::now;
 use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
 use crate::scripts::asked::AskedPermissions;
+use crate::scripts::project_access::ProjectAccess;
 use crate::scripts::tool::SkillTool;
 use crate::scripts::{RunnableSkill, ScriptError, packages};
 use crate::settings::ApprovalRequires;
@@ -188,6 +189,32 @@ impl RunnableSkill {
         Ok(self)
     }
 
+    /// Sets what its runs may do with the project, whatever the skill asks for. Unless the user allowed just this before,
+    /// the skill has to be allowed again.
+    #[must_use]
+    pub fn with_project(mut self, access: ProjectAccess) -> Self {
+        if self.project.choose(access) {
+            self.allowed = Err(NotAllowed::Unknown);
+        }
+        self
+    }
+
+    /// Gives it the same access to every project, now and later. The skill has to be allowed again.
+    #[must_use]
+    pub fn with_every_project(mut self) -> Self {
+        let access = self.project.access();
+        if self.project.every != Some(access) {
+            self.project.every = Some(access);
+            self.allowed = Err(NotAllowed::Unknown);
+        }
+        self
+    }
+
+    /// Returns what its runs may do with the project, or would if it were allowed.
+    pub fn project_access(&self) -> ProjectAccess {
+        self.project.access()
+    }
+
     /// Returns what the list gets for this skill.
     fn entry(&self, folder: PathBuf, tools: Vec<SkillTool>) -> AllowedSkill {
         AllowedSkill {
@@ -196,6 +223,8 @@ impl RunnableSkill {
             granted: self.asked.lines(),
             paths: self.asked.paths().to_vec(),
             interpreters: self.asked.interpreters().to_vec(),
+            projects: self.project.decisions(),
+            every_project: self.project.every,
             tools,
             packages: self.packages.clone(),
         }

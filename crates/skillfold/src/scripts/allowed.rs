@@ -17,6 +17,7 @@ use skillfold_store::{Allowance, Approval, Operation};
 
 use crate::environment::Environment;
 use crate::scripts::packages::{self, SkillPackages};
+use crate::scripts::project_access::{ProjectAccess, ProjectDecision, project_line};
 use crate::scripts::tool::SkillTool;
 use crate::settings::SettingFinding;
 use crate::trust::folder_list::{FolderList, FolderRecord, put_entry, remove_entry};
@@ -40,6 +41,12 @@ pub struct AllowedSkill {
     /// The programs that the user named to run its scripts.
     #[serde(default, deserialize_with = "from_json")]
     pub interpreters: Vec<NamedInterpreter>,
+    /// What it may do with each project that the user decided about.
+    #[serde(default, deserialize_with = "from_json")]
+    pub projects: Vec<ProjectDecision>,
+    /// What it may do with every other project.
+    #[serde(default)]
+    pub every_project: Option<ProjectAccess>,
     /// The tools of its toolsets.
     #[serde(default, deserialize_with = "from_json")]
     pub tools: Vec<SkillTool>,
@@ -69,6 +76,8 @@ pub(super) enum NotAllowed {
     WithoutPassphrase,
     /// Something that it was granted has changed, which this says.
     Changed(String),
+    /// It asks for the project, and the user has not decided about this one.
+    OtherProject(String),
 }
 
 impl NotAllowed {
@@ -85,6 +94,10 @@ impl NotAllowed {
                 let rule = "Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks";
                 refused(rule).because(what)
             }
+            Self::OtherProject(folder) => {
+                let rule = "It asks for your project, and an allowance is for one project; `skillfold allow` with its id, run in this folder, asks";
+                refused(rule).because(format!("it is not allowed in {folder} yet"))
+            }
         }
     }
 }
@@ -98,6 +111,16 @@ impl AllowedSkill {
             .collect()
     }
 
+    /// Returns a line for everything that was granted, projects included.
+    pub fn lines(&self, home: Option<&Path>) -> Vec<String> {
+        let projects = self.projects.iter().map(|project| project.line(home));
+        let every = self
+            .every_project
+            .map(|access| project_line(access, "of every run"));
+        let granted = self.granted.iter().cloned();
+        granted.chain(projects).chain(every).collect()
+    }
+
     /// Returns the digest of the whole entry.
     pub(super) fn entry_digest(&self) -> Digest {
         let all = json!([
@@ -106,6 +129,8 @@ impl AllowedSkill {
             self.granted,
             self.paths,
             self.interpreters,
+            self.projects,
+            self.every_project,
             self.tools,
             self.packages,
         ]);
@@ -115,7 +140,7 @@ impl AllowedSkill {
     /// Returns what an approval of this entry signs.
     pub(super) fn allowance(&self) -> Allowance {
         Allowance::new(&self.folder, self.digest, self.entry_digest())
-            .with_granted(self.granted.clone())
+            .with_granted(self.lines(None))
             .with_packages(self.installed())
     }
 }
@@ -208,12 +233,16 @@ pub(super) fn allow(
     let lists = [
         ("paths", json!(skill.paths)),
         ("interpreters", json!(skill.interpreters)),
+        ("projects", json!(skill.projects)),
         ("packages", json!(skill.packages)),
     ];
     for (key, list) in lists {
         if list != json!([]) {
             entry[key] = toml_edit::value(list.to_string());
         }
+    }
+    if let Some(access) = skill.every_project {
+        entry["every_project"] = toml_edit::value(access.as_str());
     }
     put_entry::<AllowedSkill>(environment, act, entry)?;
     delete_unused(environment, &before);

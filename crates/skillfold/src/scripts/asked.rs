@@ -7,6 +7,8 @@ use skillfold_core::read::{Manifest, Value};
 use skillfold_run::{ApprovedPath, NamedInterpreter, PathAccess, PathKind, Permissions};
 
 use crate::environment::{Environment, real_path};
+use crate::scripts::project_access::ProjectAccess;
+use crate::scripts::shown_path::shown_path;
 
 /// Maximum entries of a list that are read.
 const MAX_ENTRIES: usize = 100;
@@ -22,6 +24,7 @@ const YES: [&str; 2] = ["true", "yes"];
 /// ```yaml
 /// permissions:
 ///   network: [api.example.com]   # or `true`; grants the whole network; the host names only inform the user
+///   project: read                # or `write`: the folder that the user works in
 ///   read: [~/Documents]
 ///   write: [~/Reports]
 ///   env: [EXAMPLE_TOKEN]
@@ -40,6 +43,8 @@ pub struct AskedPermissions {
     pub read: Vec<String>,
     /// The files and folders that it asks to write.
     pub write: Vec<String>,
+    /// What it asks to do with the user's project.
+    pub project: ProjectAccess,
     /// The environment variables that it asks for.
     pub variables: Vec<String>,
     /// What is not understood.
@@ -78,6 +83,17 @@ impl AskedPermissions {
             }
             "read" => self.read = self.grantable_paths(value),
             "write" => self.write = self.grantable_paths(value),
+            "project" => {
+                let words = match value {
+                    Value::Map(_) => "a mapping".to_owned(),
+                    value => words(value).join(", "),
+                };
+                match ProjectAccess::from_name(&words) {
+                    Some(access) => self.project = access,
+                    None if words.is_empty() || NO.contains(&words.as_str()) => {}
+                    None => self.unknown.push(format!("project: {words}")),
+                }
+            }
             "env" | "environment" => self.variables = words(value),
             other => self.unknown.push(other.to_owned()),
         }
@@ -146,12 +162,14 @@ impl AskedPermissions {
     /// Returns whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
         !self.network
+            && self.project == ProjectAccess::None
             && self.paths.is_empty()
             && self.interpreters.is_empty()
             && self.variables.is_empty()
     }
 
-    /// Returns one line for each thing that it asks for. A path that leads elsewhere says where.
+    /// Returns one line for each thing that it asks for, except for the project, which differs from place to place. A
+    /// path that leads elsewhere says where.
     ///
     /// The lines are stored when the user allows the skill, and compared at each run: whatever
     /// `permissions` grants must have a line here.
@@ -227,20 +245,6 @@ fn program_line(interpreter: &NamedInterpreter, home: Option<&Path>) -> String {
         return format!("the program {program}");
     }
     format!("the program {program}, with {}", folders.join(", "))
-}
-
-/// Returns a path as users write it: from `~` or from `/`.
-pub(super) fn shown_path(path: &Path, home: Option<&Path>) -> String {
-    let real = home.and_then(real_path);
-    let inside = |home: &Path| path.strip_prefix(home).ok();
-    let inside = home
-        .and_then(inside)
-        .or_else(|| real.as_deref().and_then(inside));
-    let text = match inside {
-        Some(inside) => Path::new("~").join(inside).components().collect(),
-        None => path.to_owned(),
-    };
-    visible(&text.to_string_lossy()).into_owned()
 }
 
 /// Returns the words of a scalar or of a list of scalars; the keys of mappings in a list.

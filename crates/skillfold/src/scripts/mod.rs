@@ -5,6 +5,10 @@
 
 mod tool;
 
+mod shown_path;
+
+mod project_access;
+
 mod asked;
 mod error;
 mod protected;
@@ -13,7 +17,10 @@ mod packages;
 
 mod allowed;
 
+mod project;
+
 mod allow;
+mod explain;
 mod granted_packages;
 mod shown;
 
@@ -28,17 +35,19 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, Prepare, Run, RunError, RunErrorKind,
-    RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
+    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, Permissions, Prepare, Run, RunError,
+    RunErrorKind, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
 pub use asked::AskedPermissions;
 pub use error::ScriptError;
 pub use packages::SkillPackages;
+pub use project_access::{ProjectAccess, ProjectDecision};
 pub use tool::SkillTool;
 
 use self::allowed::NotAllowed;
+use self::project::Project;
 use crate::environment::Environment;
 use crate::json::Json;
 use crate::settings::Settings;
@@ -58,21 +67,38 @@ pub struct RunnableSkill {
     options: RunOptions,
     allowed: Result<AllowedSkill, NotAllowed>,
     packages: Vec<SkillPackages>,
+    project: Project,
+    /// Paths that its runs get without an allowance.
+    paths: Vec<ApprovedPath>,
     home: Option<PathBuf>,
 }
 
 impl Skills {
-    /// Takes a copy of a skill, to look at what it would run and to run it. Nothing is run by this.
+    /// Takes a copy of a skill, to look at what it would run and to run it. Nothing is run by this. The project is the
+    /// working folder of the [`Environment`].
     ///
     /// # Errors
     ///
     /// [`NotFound`](skillfold_core::ErrorKind::NotFound) or [`Refused`](skillfold_core::ErrorKind::Refused) as for loading
     /// it; others if its files cannot be read.
     pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
-        self.with_loader(|catalog, _| self.runnable_entry(&catalog.resolve_for_user(id)?))
+        self.runnable_in(id, Some(self.environment().directory()))
     }
 
-    pub(crate) fn runnable_entry(&self, entry: &Entry<'_>) -> Result<RunnableSkill, Error> {
+    /// Takes a copy of a skill whose project is another folder, or that has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`runnable`](Self::runnable).
+    pub fn runnable_in(&self, id: &str, project: Option<&Path>) -> Result<RunnableSkill, Error> {
+        self.with_loader(|catalog, _| self.runnable_entry(&catalog.resolve_for_user(id)?, project))
+    }
+
+    pub(crate) fn runnable_entry(
+        &self,
+        entry: &Entry<'_>,
+        project: Option<&Path>,
+    ) -> Result<RunnableSkill, Error> {
         let (source, folder) = (entry.root().source(), entry.folder());
         let copy = SkillCopy::read(source, folder)?;
         let digest = copy.content_digest();
@@ -88,9 +114,15 @@ impl Skills {
         let report = self.report();
         let asked = AskedPermissions::of(&manifest);
         let (asked, allowed) = self.find_allowed(real_dir.as_deref(), digest, asked)?;
-        let permissions = asked.permissions(environment);
-        let permissions =
-            permissions.with_protected(protected::protected(environment, &report.roots));
+        let mut project = Project::find(project, asked.project, allowed.as_ref().ok());
+        let protected = protected::protected(environment, &report.roots, project.folder());
+        let permissions = asked.permissions(environment).with_protected(protected);
+        project.check(&permissions);
+        let home = environment.home_dir();
+        let allowed = allowed.and_then(|allowed| match project.not_allowed(home) {
+            None => Ok(allowed),
+            Some(refused) => Err(refused),
+        });
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: real_dir,
@@ -108,7 +140,9 @@ impl Skills {
             asked,
             allowed,
             packages: Vec::new(),
-            home: environment.home_dir().map(Path::to_owned),
+            project,
+            paths: Vec::new(),
+            home: home.map(Path::to_owned),
             copy: Arc::new(copy),
         };
         let packages = if let Some(allowed) = skill.allowed() {
@@ -159,6 +193,7 @@ impl Skills {
         let key = PoolKey {
             entry: allowed.entry_digest(),
             toolset: known.toolset.clone(),
+            directory: skill.project.directory().map(Path::to_owned),
         };
         let load = |cancel| skill.load_toolset(&known.toolset, cancel);
         let pool = self.toolset_pool();
@@ -187,9 +222,28 @@ impl RunnableSkill {
         &self.asked
     }
 
-    /// Returns what its runs get: everything that it asks for, the layers that the settings let be missing, the search path.
-    pub fn options(&self) -> &RunOptions {
-        &self.options
+    /// Returns what its runs get: everything that it asks for, the project, the layers that the settings let be missing,
+    /// the search path.
+    pub fn options(&self) -> RunOptions {
+        let options = self.project.grant(self.options.clone());
+        if self.paths.is_empty() {
+            return options;
+        }
+        let paths = self.paths.iter().cloned();
+        let permissions = paths.fold(options.permissions().clone(), Permissions::with_path);
+        let options = options.with_permissions(permissions);
+        match self.project.directory() {
+            Some(directory) => options.with_directory(directory),
+            None => options,
+        }
+    }
+
+    /// Grants a path to the runs of this copy, without an allowance: the host answers for it. What no skill gets is
+    /// refused all the same.
+    #[must_use]
+    pub fn with_path(mut self, path: ApprovedPath) -> Self {
+        self.paths.push(path);
+        self
     }
 
     /// Returns the files that can be run, and those that cannot, with the reason.
@@ -215,7 +269,7 @@ impl RunnableSkill {
         if self.allowed.is_err() {
             return Help::at_head(&self.copy, script);
         }
-        skillfold_run::help(&self.copy, script, self.options.clone())
+        skillfold_run::help(&self.copy, script, self.options())
     }
 
     /// Returns the packages that the skill's scripts and toolsets name.
@@ -273,7 +327,9 @@ impl RunnableSkill {
     ///
     /// Fails with `not_permitted`, and names the path.
     pub fn check_grants(&self) -> Result<(), RunError> {
-        let permissions = self.options.permissions();
+        self.project.check_grant()?;
+        let options = self.options();
+        let permissions = options.permissions();
         permissions.check_paths()?;
         permissions.paths().iter().try_for_each(ApprovedPath::check)
     }
@@ -305,7 +361,7 @@ impl RunnableSkill {
     /// Returns a run of a script, whatever the user has allowed: the host answers for it. It has everything that the skill asks
     /// for; [`options`](Self::options) with less can be [set](Run::with_options).
     pub fn run_as_host<'a>(&'a self, script: &'a ResourcePath) -> Run<'a> {
-        Run::new(&self.copy, script).with_options(self.options.clone())
+        Run::new(&self.copy, script).with_options(self.options())
     }
 
     /// Sets the token that cancels its runs.
@@ -337,7 +393,7 @@ impl RunnableSkill {
 
     fn load_toolset(&self, toolset: &str, cancel: Cancel) -> Result<Box<dyn Toolset>, RunError> {
         let reference: ToolsetRef = toolset.parse()?;
-        let options = ToolsetOptions::default().with_run(self.options.clone().with_cancel(cancel));
+        let options = ToolsetOptions::default().with_run(self.options().with_cancel(cancel));
         load_toolset(&self.copy, &reference, &options).map_err(|error| {
             let file = reference.resolve(&self.copy);
             let missing = file.map_or_else(|_| Vec::new(), |file| self.missing_packages(&file));

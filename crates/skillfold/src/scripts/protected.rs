@@ -2,9 +2,9 @@
 //!
 //! Credentials, start-up files of shells, the settings of clients and our own files are neither read nor written. Whatever else
 //! could run outside the sandbox later is not written: programs, skills. The folders above them are not granted either, which is
-//! why no skill gets the home.
+//! why no skill gets the home. In the user's project it stays read-only.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillfold_run::Protected;
 
@@ -179,8 +179,54 @@ const UNWRITABLE: [&str; 47] = [
     "Library",
 ];
 
-/// Returns what no skill gets: what is named above, the engine's own folders, and the roots of skills.
-pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Protected {
+/// What stays read-only in every folder that a skill may write, wherever it is: repositories, whose hooks run outside the
+/// sandbox, settings of clients and editors, and skills.
+const READ_ONLY: [&str; 36] = [
+    ".agent",
+    ".agents",
+    ".amp",
+    ".augment",
+    ".claude",
+    ".cline",
+    ".codeium",
+    ".codex",
+    ".config/opencode",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".devin",
+    ".envrc",
+    ".factory",
+    ".gemini",
+    ".git",
+    ".github/hooks",
+    ".github/skills",
+    ".goose",
+    ".hg",
+    ".husky",
+    ".idea",
+    ".jj",
+    ".junie",
+    ".kiro",
+    ".mcp.json",
+    ".openclaw",
+    ".opencode",
+    ".qwen",
+    ".roo",
+    ".skillfold",
+    ".svn",
+    ".vscode",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+/// Returns what no skill gets: what is named above, the engine's own folders, and the roots of skills. In the project,
+/// these stay read-only instead.
+pub(super) fn protected(
+    environment: &Environment,
+    roots: &[SearchedRoot],
+    project: Option<&Path>,
+) -> Protected {
     let home = environment.home_dir();
     let in_home = |names: &'static [&str]| {
         names.iter().flat_map(|name| {
@@ -196,13 +242,19 @@ pub(super) fn protected(environment: &Environment, roots: &[SearchedRoot]) -> Pr
     ];
     let is_there =
         |root: &&SearchedRoot| !matches!(root.status, RootStatus::Absent | RootStatus::Missing(_));
+    let is_in_project = |root: &PathBuf| {
+        project.is_some_and(|project| root.starts_with(project) && root != project)
+    };
     let roots = roots.iter().filter(is_there).map(|root| root.path.clone());
+    let (in_project, roots): (Vec<_>, Vec<_>) = roots.partition(is_in_project);
     // Our own folders come first: a refusal names the first that is covered.
     let secret = own.into_iter().flatten().chain(in_home(&SECRET));
     let unwritable = in_home(&UNWRITABLE).chain(roots);
     let protected = Protected::default()
         .with_secret(secret.flat_map(with_real_path))
-        .with_unwritable(unwritable.flat_map(with_real_path));
+        .with_unwritable(unwritable.flat_map(with_real_path))
+        .with_read_only_paths(in_project)
+        .with_read_only_names(READ_ONLY.map(str::to_owned));
     match home {
         Some(home) => protected.with_home(real_path(home).unwrap_or_else(|| home.to_owned())),
         None => protected,

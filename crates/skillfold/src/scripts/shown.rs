@@ -9,7 +9,7 @@ use skillfold_run::toolset::ToolsetRef;
 use skillfold_run::{layers, script};
 
 use crate::scripts::RunnableSkill;
-use crate::scripts::asked::shown_path;
+use crate::scripts::shown_path::shown_path;
 
 /// Maximum lines of what a skill asks for, and of its files, in a question.
 const MAX_LISTED: usize = 20;
@@ -19,7 +19,7 @@ const MAX_ASKED: usize = 200;
 
 impl RunnableSkill {
     /// Returns a line for everything that a run gets beyond the skill's own files, to be shown whole before the user
-    /// decides: what it asks for, and what it sees of the home because its interpreter is there.
+    /// decides: what it asks for, the project, and what it sees of the home because its interpreter is there.
     pub fn permission_lines(&self) -> Vec<String> {
         let asked = self.asked.lines().into_iter();
         let asked = asked.map(|line| format!("asks for {line}"));
@@ -35,7 +35,14 @@ impl RunnableSkill {
             let folder = shown_path(folder, self.home.as_deref());
             format!("sees {folder}, where its interpreter is (read-only)")
         });
-        asked.chain(seen).collect()
+        let project = self.project.lines(self.home.as_deref());
+        asked.chain(project).chain(seen).collect()
+    }
+
+    /// Returns one line for each thing that it asks for, the project included.
+    pub fn asked_lines(&self) -> Vec<String> {
+        let project = self.project.asked_line(self.home.as_deref());
+        self.asked.lines().into_iter().chain(project).collect()
     }
 
     /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for is too long to

@@ -1,5 +1,6 @@
 //! Toolsets that are loaded, so that the next call does not start them again.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -29,6 +30,8 @@ pub(crate) struct PoolKey {
     /// The digest of the user's allowance: of the skill, what is granted and its packages.
     pub(crate) entry: Digest,
     pub(crate) toolset: String,
+    /// The working folder, which decides about the project.
+    pub(crate) directory: Option<PathBuf>,
 }
 
 impl ToolsetPool {

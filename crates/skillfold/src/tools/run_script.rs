@@ -87,7 +87,8 @@ impl Session {
     pub fn runnable(&self, id: &str) -> Result<RunnableSkill, Error> {
         self.skills.with_loader(|catalog, _| {
             let entry = self.state.resolve(catalog, id)?;
-            self.skills.runnable_entry(&entry)
+            let project = self.project.as_deref();
+            self.skills.runnable_entry(&entry, project)
         })
     }
 
@@ -96,17 +97,27 @@ impl Session {
             let skill = self.runnable(&asked.skill_id)?;
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is not a path inside the skill"))?;
-            let run = skill.run(&script)?.with_arguments(asked.arguments);
-            let options = skill.options().clone().with_cancel(self.cancel.clone());
+            let run = skill.run(&script)?.with_arguments(asked.arguments.clone());
+            let options = skill.options().with_cancel(self.cancel.clone());
             let run = run.with_options(options);
             let run = match asked.input {
                 Some(input) => run.with_input(input.into_bytes()),
                 None => run,
             };
-            Ok((run.run()?, skill.missing_packages(&script)))
+            let outcome = run.run()?;
+            let mut notes = skill.explain(&asked.arguments, &outcome);
+            let missing = skill.missing_packages(&script);
+            if !outcome.is_success() && !missing.is_empty() {
+                let packages = missing.join(", ");
+                notes.push(format!(
+                    "The script's packages are not installed: {}. The user can install them with `skillfold run --prepare`",
+                    visible(&packages)
+                ));
+            }
+            Ok((outcome, notes))
         };
         match run() {
-            Ok((outcome, missing)) => ran(&outcome, &missing),
+            Ok((outcome, notes)) => ran(&outcome, &notes),
             Err(error) => failed(&error),
         }
     }
@@ -120,7 +131,14 @@ impl Session {
                 arguments => arguments,
             };
             let (skills, tool) = (&self.skills, &asked.tool);
-            skills.call_skill_tool_until(&skill, tool, arguments, &self.cancel)
+            let mut output = skills.call_skill_tool_until(&skill, tool, arguments, &self.cancel)?;
+            if output.is_error {
+                let texts = arguments.texts();
+                for note in skill.explain_failure(&texts, &output.output) {
+                    let _ = write!(output.output, "\n[{note}]");
+                }
+            }
+            Ok(output)
         };
         match call() {
             Ok(output) => {
@@ -182,7 +200,8 @@ impl Session {
             });
             let mut tools = Vec::new();
             for entry in loaded {
-                let skill = self.skills.runnable_entry(&entry).ok();
+                let project = self.project.as_deref();
+                let skill = self.skills.runnable_entry(&entry, project).ok();
                 let allowed = skill.as_ref().and_then(RunnableSkill::allowed);
                 let known = allowed.map_or(&[][..], |allowed| &allowed.tools);
                 tools.extend(
@@ -233,8 +252,8 @@ impl Session {
     }
 }
 
-/// Returns what a script did, without the packages that are missing.
-fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
+/// Returns what a script did, and what there is to say about it.
+fn ran(outcome: &Outcome, notes: &[String]) -> ToolAnswer {
     let mut text = outcome.stdout_text().into_owned();
     let errors = outcome.stderr_text();
     if !errors.is_empty() {
@@ -256,14 +275,12 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
             text.push('\n');
         }
         let _ = write!(text, "[{how}]");
-        if !missing.is_empty() {
-            let packages = missing.join(", ");
-            let _ = write!(
-                text,
-                "\n[The script's packages are not installed: {}. The user can install them with `skillfold run --prepare`]",
-                visible(&packages)
-            );
+    }
+    for note in notes {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
         }
+        let _ = write!(text, "[{note}]");
     }
     let result = RunResult {
         result: outcome.end.code(),

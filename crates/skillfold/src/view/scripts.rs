@@ -100,7 +100,7 @@ impl ScriptList {
             skill_id: skill.id().to_owned(),
             digest: skill.digest().to_string(),
             allowed: allowed.is_some(),
-            asks: skill.asked().lines(),
+            asks: skill.asked_lines(),
             scripts: (listed.scripts.iter())
                 .map(|script| ScriptView {
                     path: script.path.to_string(),
@@ -180,7 +180,7 @@ impl AllowedList {
         let row = |skill: &AllowedSkill| AllowedRow {
             folder: skill.folder.to_string_lossy().into_owned(),
             digest: skill.digest.to_string(),
-            granted: skill.granted.clone(),
+            granted: skill.lines(None),
             tools: skill.tools.iter().map(|tool| tool.name.clone()).collect(),
         };
         Self {
@@ -213,6 +213,9 @@ pub struct RunView {
     /// What it wrote to standard error.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub errors: String,
+    /// What the sandbox had to do with a failure, and what was put right after the run, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Seconds from start to end, of a script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -248,6 +251,13 @@ impl RunView {
             seconds: Some(outcome.duration.as_secs_f64()),
             ..Self::default()
         }
+    }
+
+    /// Sets the [notes](field@Self::notes).
+    #[must_use]
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
     }
 
     /// Creates the view of what a tool answered.

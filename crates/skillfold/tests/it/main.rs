@@ -27,6 +27,7 @@ mod model;
 mod overlap;
 #[cfg(feature = "store")]
 mod pins;
+mod project;
 #[cfg(feature = "store")]
 mod proposals;
 mod race;
