@@ -96,6 +96,8 @@ mod unix {
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::{Path, PathBuf};
+    #[cfg(target_os = "linux")]
+    use std::time::{SystemTime, UNIX_EPOCH};
 
     use rustix::fs::{
         AtFlags, Dir, FileType, Mode, OFlags, chmodat, openat, readlinkat, renameat, statat,
@@ -126,6 +128,8 @@ mod unix {
         path: PathBuf,
         real: PathBuf,
         before: Vec<Part>,
+        /// Before this second nothing was changed by the run; 0 if the file system has a clock of its own.
+        started: i64,
     }
 
     /// Something whose name stays read-only.
@@ -155,6 +159,8 @@ mod unix {
         parent: BorrowedFd<'a>,
         name: &'a CStr,
         part: Part,
+        /// The second in which it was created, renamed or changed otherwise.
+        changed: i64,
     }
 
     impl Guard {
@@ -169,6 +175,7 @@ mod unix {
                 .filter(|path| path.access == PathAccess::Write && path.real.is_dir());
             for granted in writable {
                 let mut before = Vec::new();
+                let started = start_on(granted.handle());
                 let walked = walk(granted.handle(), &guard.names, &mut |found| {
                     before.push(found.part);
                 });
@@ -183,6 +190,7 @@ mod unix {
                     path: granted.path.clone(),
                     real: granted.real.clone(),
                     before,
+                    started,
                 };
                 guard.add_parts(&folder, protected);
                 guard.folders.push(folder);
@@ -235,7 +243,8 @@ mod unix {
                 let mut seen = Vec::new();
                 // A folder that grew too large was grown by the run; what was found until then is moved.
                 let _ = walk(folder.handle.as_fd(), &self.names, &mut |found| {
-                    if folder.before.iter().any(|part| part.is(&found.part)) {
+                    let is_old = || folder.started > found.changed;
+                    if folder.before.iter().any(|part| part.is(&found.part)) || is_old() {
                         seen.push(found.part);
                         return;
                     }
@@ -331,6 +340,7 @@ mod unix {
             visit(Found {
                 parent: handle,
                 name: &name,
+                changed: seconds(found.st_ctime),
                 part: Part {
                     inside: inside.join(text),
                     inode: (device(found.st_dev), found.st_ino),
@@ -374,6 +384,41 @@ mod unix {
                 is(name, known) && inside.file_name().is_some_and(|it| is(it, parent))
             }
         })
+    }
+
+    /// File systems whose times are those of this machine: ext4, XFS, Btrfs, F2FS, ZFS, tmpfs, overlays.
+    #[cfg(target_os = "linux")]
+    const OWN_CLOCK: [u32; 7] = [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0xf2f5_2010,
+        0x2fc1_2fc1,
+        0x0102_1994,
+        0x794c_7630,
+    ];
+
+    /// Returns the second before which nothing that a run creates can have been changed. Creating and renaming sets a time
+    /// that no program can set itself. So something older was there before, even if the search missed it because
+    /// somebody renamed a folder just then.
+    #[cfg(target_os = "linux")]
+    fn start_on(folder: BorrowedFd<'_>) -> i64 {
+        let kind = rustix::fs::fstatfs(folder).map_or(0, |system| system.f_type);
+        let has_own_clock = OWN_CLOCK.iter().any(|known| i64::from(*known) == kind);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        match now {
+            Ok(now) if has_own_clock => seconds(now.as_secs()).saturating_sub(2),
+            _ => 0,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn start_on(_: BorrowedFd<'_>) -> i64 {
+        0
+    }
+
+    fn seconds(time: impl TryInto<i64>) -> i64 {
+        time.try_into().unwrap_or(i64::MAX)
     }
 
     /// Renames what a run created, and returns its new name.

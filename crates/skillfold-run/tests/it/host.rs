@@ -131,11 +131,11 @@ impl Drop for Host {
 }
 
 /// Lets every user read and write: the sandbox must hold without file permissions.
-fn open_up(path: &Path) {
+pub(crate) fn open_up(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
 }
 
-fn open_all(folder: &Path) {
+pub(crate) fn open_all(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         open_up(&path);

@@ -16,4 +16,5 @@ mod guard;
 mod hostile;
 mod packages;
 mod probes;
+mod project_attacks;
 mod scripts;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -151,7 +152,7 @@ fn sandbox_ends_with_its_host() {
 }
 
 /// Returns the users to test, each with a command that becomes that user.
-fn users() -> Vec<(&'static str, Vec<&'static str>)> {
+pub(crate) fn users() -> Vec<(&'static str, Vec<&'static str>)> {
     let id = Command::new("id").arg("-u").output().unwrap().stdout;
     if id.trim_ascii() == b"0" {
         let nobody = [
@@ -234,15 +235,39 @@ fn feed(mut command: Command, input: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[test]
-#[ignore = "the tests above run it as a process of its own"]
-fn child_that_runs_the_probes() {
+/// Runs an ignored test of this program as a user, with this input, and returns what it reports.
+pub(crate) fn run_as(folder: &Path, user: &[&str], test: &str, input: &Value) -> Value {
+    let runner = folder.join(RUNNER);
+    fs::copy(std::env::current_exe().unwrap(), &runner).unwrap();
+    let mut words = user.to_vec();
+    words.push(runner.to_str().unwrap());
+    words.extend(["--ignored", "--exact", test, "--nocapture"]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    let printed = feed(command, &input.to_string());
+    let output = fs::read_to_string(folder.join("result")).unwrap_or_else(|_| panic!("{printed}"));
+    serde_json::from_str(&output).unwrap()
+}
+
+/// Does what a test asks for in a process of its own, and reports it. Does nothing without input.
+pub(crate) fn as_child(job: impl FnOnce(&Value) -> Value) {
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).unwrap();
     if input.is_empty() {
         return;
     }
     let input: Value = serde_json::from_str(&input).unwrap();
+    let report = job(&input);
+    fs::write(input["result"].as_str().unwrap(), report.to_string()).unwrap();
+}
+
+#[test]
+#[ignore = "the tests above run it as a process of its own"]
+fn child_that_runs_the_probes() {
+    as_child(run_the_probes);
+}
+
+fn run_the_probes(input: &Value) -> Value {
     let mode = input["mode"].as_str().unwrap();
     let heart = "import json, sys, time\nbeat = json.load(sys.stdin)['beat']\n\
                  while True:\n    open(beat, 'a').write('x')\n    time.sleep(0.02)\n";
@@ -274,13 +299,12 @@ fn child_that_runs_the_probes() {
         .with_input(input["host"].to_string())
         .with_options(options)
         .run();
-    let report = match outcome {
+    match outcome {
         Ok(outcome) => json!({
             "end": outcome.end.code(), "stdout": outcome.stdout_text(), "stderr": outcome.stderr_text(),
         }),
         Err(error) => json!({
             "code": error.code(), "message": error.to_string(), "layer": error.layer().map(Layer::as_str),
         }),
-    };
-    fs::write(input["result"].as_str().unwrap(), report.to_string()).unwrap();
+    }
 }
