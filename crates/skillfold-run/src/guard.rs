@@ -1,5 +1,6 @@
 //! What stays read-only in the folders that a run may write: repositories, settings of clients, skills.
 //!
+//! Only one run at a time writes to a folder: two that help each other could hide from the search what is in it.
 //! Where such a thing exists, the sandbox mounts it read-only. Where it does not, no file system can forbid a name; what
 //! a run created is moved aside before anybody gets the run's answer.
 
@@ -80,7 +81,11 @@ pub(crate) struct Guard {
 #[cfg(not(unix))]
 impl Guard {
     #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
-    pub(crate) fn new(_: &[OpenedPath], _: &Protected) -> Result<Self, RunError> {
+    pub(crate) fn new(
+        _: &[OpenedPath],
+        _: &Protected,
+        _: impl Fn() -> bool,
+    ) -> Result<Self, RunError> {
         Ok(Self::default())
     }
 
@@ -96,12 +101,14 @@ mod unix {
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::{Path, PathBuf};
+    use std::thread;
+    use std::time::Duration;
     #[cfg(target_os = "linux")]
     use std::time::{SystemTime, UNIX_EPOCH};
 
     use rustix::fs::{
-        AtFlags, Dir, FileType, Mode, OFlags, chmodat, openat, readlinkat, renameat, statat,
-        symlinkat,
+        AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, chmodat, flock, openat,
+        readlinkat, renameat, statat, symlinkat,
     };
     use rustix::io::Errno;
 
@@ -118,6 +125,9 @@ mod unix {
     /// Maximum copies of one name that are kept aside.
     const MAX_ASIDE: usize = 100;
 
+    /// How often to look whether another run has ended.
+    const POLL: Duration = Duration::from_millis(5);
+
     /// Appended to the name of what a run may not create.
     const ASIDE: &str = ".removed-by-skillfold";
 
@@ -128,8 +138,10 @@ mod unix {
         path: PathBuf,
         real: PathBuf,
         before: Vec<Part>,
-        /// Before this second nothing was changed by the run; 0 if the file system has a clock of its own.
-        started: i64,
+        /// Before this nothing was changed by the run, in nanoseconds; 0 if the file system has a clock of its own.
+        started: i128,
+        /// Keeps other runs from writing to the folder, and to those around it and in it.
+        _locks: Vec<OwnedFd>,
     }
 
     /// Something whose name stays read-only.
@@ -159,13 +171,17 @@ mod unix {
         parent: BorrowedFd<'a>,
         name: &'a CStr,
         part: Part,
-        /// The second in which it was created, renamed or changed otherwise.
-        changed: i64,
+        /// When it was created, renamed or changed otherwise, in nanoseconds.
+        changed: i128,
     }
 
     impl Guard {
-        /// Finds what stays read-only in the writable folders.
-        pub(crate) fn new(granted: &[OpenedPath], protected: &Protected) -> Result<Self, RunError> {
+        /// Finds what stays read-only in the writable folders. Waits until no other run writes to them, or `is_over`.
+        pub(crate) fn new(
+            granted: &[OpenedPath],
+            protected: &Protected,
+            is_over: impl Fn() -> bool,
+        ) -> Result<Self, RunError> {
             let mut guard = Self {
                 names: protected.read_only_names().to_vec(),
                 ..Self::default()
@@ -174,6 +190,10 @@ mod unix {
                 .iter()
                 .filter(|path| path.access == PathAccess::Write && path.real.is_dir());
             for granted in writable {
+                if guard.names.is_empty() {
+                    break;
+                }
+                let locks = lock(granted, &is_over)?;
                 let mut before = Vec::new();
                 let started = start_on(granted.handle());
                 let walked = walk(granted.handle(), &guard.names, &mut |found| {
@@ -191,6 +211,7 @@ mod unix {
                     real: granted.real.clone(),
                     before,
                     started,
+                    _locks: locks,
                 };
                 guard.add_parts(&folder, protected);
                 guard.folders.push(folder);
@@ -271,6 +292,30 @@ mod unix {
         }
     }
 
+    /// Locks a folder for this run alone, and the folders around it against runs that could write to all of them.
+    fn lock(granted: &OpenedPath, is_over: &impl Fn() -> bool) -> Result<Vec<OwnedFd>, RunError> {
+        let mut locks = Vec::new();
+        let own = openat(granted.handle(), c".", READ, Mode::empty());
+        let around = granted.real.ancestors().skip(1);
+        let around = around.filter_map(|folder| openat(CWD, folder, READ, Mode::empty()).ok());
+        let around = around.map(|folder| (folder, FlockOperation::NonBlockingLockShared));
+        let own = own.map(|folder| (folder, FlockOperation::NonBlockingLockExclusive));
+        for (folder, operation) in own.into_iter().chain(around) {
+            // A file system without locks has none to wait for.
+            while let Err(Errno::WOULDBLOCK) = flock(&folder, operation) {
+                if is_over() {
+                    let path = granted.path.display();
+                    let message = format!("Another run still writes to the folder: `{path}`");
+                    let hint = "Wait until it has ended, and run it again";
+                    return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+                }
+                thread::sleep(POLL);
+            }
+            locks.push(folder);
+        }
+        Ok(locks)
+    }
+
     fn too_large(path: &Path) -> RunError {
         let message = format!(
             "Folder has more than {MAX_ENTRIES} entries, too many to write to safely: `{}`",
@@ -340,7 +385,7 @@ mod unix {
             visit(Found {
                 parent: handle,
                 name: &name,
-                changed: seconds(found.st_ctime),
+                changed: nanoseconds(found.st_ctime, found.st_ctime_nsec),
                 part: Part {
                     inside: inside.join(text),
                     inode: (device(found.st_dev), found.st_ino),
@@ -398,27 +443,31 @@ mod unix {
         0x794c_7630,
     ];
 
-    /// Returns the second before which nothing that a run creates can have been changed. Creating and renaming sets a time
+    /// Returns the time before which nothing that a run creates can have been changed. Creating and renaming sets a time
     /// that no program can set itself. So something older was there before, even if the search missed it because
     /// somebody renamed a folder just then.
     #[cfg(target_os = "linux")]
-    fn start_on(folder: BorrowedFd<'_>) -> i64 {
+    fn start_on(folder: BorrowedFd<'_>) -> i128 {
         let kind = rustix::fs::fstatfs(folder).map_or(0, |system| system.f_type);
         let has_own_clock = OWN_CLOCK.iter().any(|known| i64::from(*known) == kind);
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         match now {
-            Ok(now) if has_own_clock => seconds(now.as_secs()).saturating_sub(2),
+            // The kernel's clock for files is a few milliseconds behind.
+            Ok(now) if has_own_clock => {
+                let now = now.saturating_sub(Duration::from_millis(100));
+                nanoseconds(now.as_secs(), now.subsec_nanos())
+            }
             _ => 0,
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn start_on(_: BorrowedFd<'_>) -> i64 {
+    fn start_on(_: BorrowedFd<'_>) -> i128 {
         0
     }
 
-    fn seconds(time: impl TryInto<i64>) -> i64 {
-        time.try_into().unwrap_or(i64::MAX)
+    fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
+        seconds.into() * 1_000_000_000 + rest.into()
     }
 
     /// Renames what a run created, and returns its new name.

@@ -149,7 +149,10 @@ impl<'a> Run<'a> {
         self.check_arguments()?;
         let (search, permissions) = (&self.options.search, &self.options.permissions);
         let granted = permissions.open()?;
-        let guard = Guard::new(&granted, permissions.protected())?;
+        let deadline = self.options.limits.deadline();
+        let cancel = &self.options.cancel;
+        let is_over = || cancel.is_cancelled() || Instant::now() > deadline;
+        let guard = Guard::new(&granted, permissions.protected(), is_over)?;
         let candidates = match self.host {
             Some(host) if !host.interpreters.is_empty() => interpreter::programs(host.interpreters),
             _ => script(self.copy, self.script)?.interpreters,

@@ -167,3 +167,33 @@ fn folder_that_the_run_locked_is_searched_all_the_same() {
     );
     assert!(told.contains("a/b/.git.removed-by-skillfold"), "{told}");
 }
+
+#[test]
+fn runs_that_write_to_the_same_folder_wait_for_each_other() {
+    let (_folder, project) = project();
+    folder(project.join("sub"));
+    let inside = project.join("sub");
+    // Each would see the file of the other.
+    let script = "test -e busy && echo together; touch busy; sleep 0.1; rm busy";
+    let both = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| told(&project, script)))
+            .collect();
+        runs.into_iter()
+            .map(|run| run.join().unwrap())
+            .collect::<String>()
+    });
+    assert_eq!(both, "");
+    // A folder inside it is part of it.
+    let slow = std::thread::scope(|scope| {
+        let outer = scope.spawn(|| told(&project, "touch busy; sleep 0.5; rm busy"));
+        while !project.join("busy").exists() {
+            std::thread::yield_now();
+        }
+        run_in(&inside, "true");
+        let is_over = !project.join("busy").exists();
+        outer.join().unwrap();
+        is_over
+    });
+    assert!(slow, "both wrote at once");
+}

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use skillfold_run::{Outcome, Permissions, Protected, Run, RunError, RunOptions};
@@ -242,7 +243,7 @@ fn project_that_is_swapped_while_a_run_starts_gives_nothing_else() {
 }
 
 #[test]
-fn repository_whose_folder_is_swapped_while_a_run_starts_stays_read_only() {
+fn two_runs_cannot_help_each_other_to_change_a_repository() {
     let folder = tempfile::tempdir().unwrap();
     open_up(folder.path());
     let root = folder.path().canonicalize().unwrap();
@@ -252,18 +253,45 @@ fn repository_whose_folder_is_swapped_while_a_run_starts_stays_read_only() {
     fs::write(bait.join(".git/config"), "bait\n").unwrap();
     open_all(&project);
     let kept = fs::read_to_string(sub.join(".git/config")).unwrap();
-    // Another run could do this to the one that starts.
-    race(
-        &project,
-        "for it in sub bait; do echo evil > $it/.git/config; done",
-        || {
-            exchange(&sub, &bait);
-            exchange(&sub, &bait);
-        },
-    );
+    // One swaps folders, so that the search before the other could miss one.
+    let swaps = "import ctypes, time\nlibc = ctypes.CDLL(None)\nend = time.time() + 0.2\n\
+        while time.time() < end:\n    libc.renameat2(-100, b'sub', -100, b'bait', 2)\n    libc.renameat2(-100, b'sub', -100, b'bait', 2)\n";
+    let writes = "for it in sub bait; do echo evil > $it/.git/config; done";
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                (0..3)
+                    .map(|_| run(&project, "a.py", swaps, &Value::Null))
+                    .count()
+            });
+            scope.spawn(|| {
+                (0..10)
+                    .map(|_| run(&project, "a.sh", writes, &Value::Null))
+                    .count()
+            });
+        }
+    });
     assert_eq!(fs::read_to_string(sub.join(".git/config")).unwrap(), kept);
     assert_eq!(
         fs::read_to_string(bait.join(".git/config")).unwrap(),
         "bait\n"
     );
+}
+
+#[test]
+fn repository_that_the_search_missed_stays_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    open_up(folder.path());
+    let root = folder.path().canonicalize().unwrap();
+    let project = project(&root);
+    let (sub, bait) = (project.join("sub"), project.join("bait"));
+    fs::create_dir_all(bait.join(".git")).unwrap();
+    open_all(&project);
+    thread::sleep(Duration::from_millis(300));
+    // The user renames folders while runs start.
+    race(&project, "true", || {
+        exchange(&sub, &bait);
+        exchange(&sub, &bait);
+    });
+    assert!(sub.join(".git/config").exists() && bait.join(".git").exists());
 }

@@ -35,8 +35,8 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, Permissions, Prepare, Run, RunError,
-    RunErrorKind, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
+    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, PathAccess, Permissions, Prepare, Run,
+    RunError, RunErrorKind, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
@@ -190,6 +190,13 @@ impl Skills {
             let hint = format!("Call one of these: {}", names.join(", "));
             return Err(RunError::new(RunErrorKind::UnknownTool, message, &hint).into());
         };
+        if skill.may_write() {
+            // What it may not create is put right when it has ended, so it ends with each call.
+            let own = Cancel::default();
+            own.follow(Some(cancel));
+            let mut toolset = skill.load_toolset(&known.toolset, own)?;
+            return Ok(toolset.call(tool, &arguments.0)?);
+        }
         let key = PoolKey {
             entry: allowed.entry_digest(),
             toolset: known.toolset.clone(),
@@ -369,6 +376,13 @@ impl RunnableSkill {
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.options = self.options.with_cancel(cancel);
         self
+    }
+
+    /// Returns whether its runs may write to a folder of the user.
+    fn may_write(&self) -> bool {
+        let options = self.options();
+        let mut paths = options.permissions().paths().iter();
+        paths.any(|path| path.access() == PathAccess::Write)
     }
 
     /// Starts the skill's toolsets in the sandbox, with everything that it asks for, and returns their tools.
