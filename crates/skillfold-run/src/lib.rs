@@ -37,6 +37,8 @@ mod approved_path;
 
 mod named_interpreter;
 
+mod network;
+
 mod permissions;
 
 mod installed;
@@ -73,6 +75,7 @@ pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;
 pub use named_interpreter::NamedInterpreter;
+pub use network::{Connection, ConnectionObserver, HostRule, Refusal, Resolver};
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};

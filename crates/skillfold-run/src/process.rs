@@ -11,7 +11,8 @@ use crate::dependencies::Installer;
 use crate::installed::Installed;
 use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
-use crate::permissions::{Packages, Permissions};
+use crate::network::{Connection, ConnectionObserver, Resolver, proxy_environment};
+use crate::permissions::{Network, Packages, Permissions};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,18 @@ pub(crate) struct Request<'a> {
         expect(dead_code, reason = "mounted on Linux alone")
     )]
     pub(crate) granted: Vec<OpenedPath>,
+    /// Looks up names for the proxy.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the proxy is on Linux alone")
+    )]
+    pub(crate) resolver: &'a Resolver,
+    /// Receives connections.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the proxy is on Linux alone")
+    )]
+    pub(crate) connections: Option<&'a ConnectionObserver>,
     /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: SandboxReport,
@@ -132,8 +145,12 @@ impl Request<'_> {
             .filter(|packages| packages.installer == Installer::Uv)
             .map(|packages| packages.path(skill.as_ref()))
             .map(|path| ("PYTHONPATH".to_owned(), path.to_string_lossy().into_owned()));
+        let proxy = match self.permissions.network() {
+            Network::Hosts(_) => proxy_environment(),
+            Network::None | Network::Host => Vec::new(),
+        };
         let granted = self.permissions.environment().iter().cloned();
-        fixed.chain(python).chain(granted).collect()
+        fixed.chain(python).chain(proxy).chain(granted).collect()
     }
 }
 
@@ -155,6 +172,11 @@ pub(crate) trait Control: fmt::Debug + Send + Sync {
 
     /// Waits until the process has exited.
     fn wait(&self) -> io::Result<ExitStatus>;
+
+    /// Takes the connections of a process that has exited, and the number of those that were not kept.
+    fn take_connections(&self) -> (Vec<Connection>, u64) {
+        Default::default()
+    }
 }
 
 /// A started process. Dropping it kills the process.

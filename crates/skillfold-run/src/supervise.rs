@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::limits::RunLimits;
+use crate::network::Connection;
 use crate::process::{ExitStatus, Process, locked};
 
 /// Bytes read from a pipe at a time.
@@ -128,6 +129,11 @@ pub struct Outcome {
     pub stderr: Vec<u8>,
     /// Time from start to end.
     pub duration: Duration,
+    /// Connections to the [hosts](crate::Permissions::with_hosts) that it may reach, and those that were refused, in the
+    /// order in which they ended; the first 1,000.
+    pub connections: Vec<Connection>,
+    /// How many more there were.
+    pub more_connections: u64,
 }
 
 impl Outcome {
@@ -205,15 +211,19 @@ impl<'a> Supervision<'a> {
             let status = control.wait().unwrap_or(ExitStatus::Signalled(9));
             let _ = events.send(Event::Ended(status));
         })?;
+        let control = Arc::clone(&process.control);
         let status = self.collect(&process, &received);
         // Unblocks threads that wait for room in the queue.
         drop(received);
         drop(process);
+        let (connections, more_connections) = control.take_connections();
         Ok(Outcome {
             end: self.limit.unwrap_or_else(|| End::from_status(status)),
             stdout: self.stdout,
             stderr: self.stderr,
             duration: self.started.elapsed(),
+            connections,
+            more_connections,
         })
     }
 

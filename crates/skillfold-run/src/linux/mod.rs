@@ -12,6 +12,8 @@ mod seccomp;
 
 mod cgroup;
 
+mod loopback;
+
 mod plan;
 
 mod child;

@@ -13,6 +13,7 @@ mod arguments;
 mod copies;
 mod grants;
 mod hostile;
+mod network;
 mod packages;
 mod probes;
 mod scripts;
