@@ -20,6 +20,9 @@ pub(crate) struct Allow {
     /// Name a program that may run its scripts, with the libraries beside it; can be repeated
     #[arg(long, value_name = "PATH", requires = "id", conflicts_with = "remove")]
     pub(crate) interpreter: Vec<PathBuf>,
+    /// Let a host that it asks for be in a private network; can be repeated
+    #[arg(long, value_name = "HOST", requires = "id", conflicts_with = "remove")]
+    pub(crate) private_network: Vec<String>,
     /// Let clients prompt you to allow a skill
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
     pub(crate) ask_in_clients: Option<String>,

@@ -43,6 +43,9 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
             let named = skill.with_interpreter(&program);
             skill = named.map_err(ScriptError::from)?;
         }
+        for host in &options.private_network {
+            skill = skill.with_private_host(host).map_err(ScriptError::from)?;
+        }
         allow(&skills, &skill, output)?;
     }
     if output.is_json() {

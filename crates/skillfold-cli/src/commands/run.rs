@@ -71,6 +71,9 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
         };
     });
     let outcome = run.run().map_err(ScriptError::from)?;
+    for line in skill.network_failures(&outcome) {
+        output.say(line);
+    }
     if is_json {
         output.json(Document::Run(RunView::script(id, script, &outcome)))?;
     }

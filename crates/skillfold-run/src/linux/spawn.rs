@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -218,7 +218,7 @@ pub(super) fn launch(
         status: status_end.as_raw_fd(),
         lifeline: lifeline_end.as_raw_fd(),
         go_on: go_on_end.as_raw_fd(),
-        proxy: proxy.as_ref().map(|proxy| proxy.as_raw_fd()),
+        proxy: proxy.as_ref().map(AsRawFd::as_raw_fd),
     };
     let (pid, process) = clone(plan, descriptors).map_err(SetupFailure::at("make namespaces"))?;
     drop((setup_end, status_end, lifeline_end, proxy));

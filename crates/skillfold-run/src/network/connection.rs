@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use std::sync::Mutex;
@@ -19,8 +19,8 @@ const MAX_CONNECTIONS: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Connection {
-    /// When the program asked for it.
-    pub started: SystemTime,
+    /// The time from when the program asked for it until it ended or was refused.
+    pub duration: Duration,
     /// The host as the program named it; empty if the request was not understood.
     pub host: String,
     /// The port.
@@ -114,7 +114,7 @@ impl ConnectionLog {
         }
     }
 
-    pub(super) fn record(&self, connection: Connection) {
+    pub(super) fn record(&self, connection: &Connection) {
         let mut kept = locked(&self.kept);
         let (connections, left_out) = &mut *kept;
         if connections.len() >= MAX_CONNECTIONS {
@@ -124,7 +124,7 @@ impl ConnectionLog {
         connections.push(connection.clone());
         drop(kept);
         if let Some(ConnectionObserver(observe)) = &self.observer {
-            observe(&connection);
+            observe(connection);
         }
     }
 

@@ -264,11 +264,8 @@ mod tests {
             host in "[a-z.:@\\[\\]/?#%0-9-]{0,30}",
             headers in prop::collection::vec(("[A-Za-z-]{1,12}|Connection|Host|Content-Length", "[ -~\\t\r\n]{0,20}|[0-9]{1,3}"), 0..5),
         ) {
-            let mut text = format!("GET http://{host} HTTP/1.1\r\n");
-            for (name, value) in headers {
-                text.push_str(&format!("{name}: {value}\r\n"));
-            }
-            text.push_str("\r\n");
+            let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let text = format!("GET http://{host} HTTP/1.1\r\n{}\r\n", headers.concat());
             if let Parsed::Complete(Request::Forward { target, head, body }, _) = parse(text.as_bytes()) {
                 let mut parsed = [httparse::EMPTY_HEADER; MAX_HEADERS];
                 let mut request = httparse::Request::new(&mut parsed);

@@ -1,12 +1,12 @@
 //! The proxy of a run: answers the connections that a run makes on its loopback.
 
 use std::io::{self, PipeWriter};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 
@@ -150,7 +150,7 @@ impl Service {
         let request = match asked.read(http::parse)? {
             Ok(request) => request,
             Err(why) => {
-                self.log.record(invalid(None));
+                self.log.record(&invalid(None));
                 return asked.refuse(&http_answer("400 Bad Request", why));
             }
         };
@@ -158,7 +158,7 @@ impl Service {
             Request::Tunnel(target) => (target, None, Upload::Unlimited),
             Request::Forward { target, head, body } => (target, Some(head), Upload::Bytes(body)),
         };
-        let started = SystemTime::now();
+        let started = Instant::now();
         let host = match self.connect(&target) {
             Ok(host) => host,
             Err(refused) => {
@@ -175,7 +175,7 @@ impl Service {
             Some(head) => self.stop.write_all(&host, head, asked.deadline),
         };
         let sent = head.map_or(0, |head| head.len() as u64);
-        self.carry(asked, &host, &target, upload, (started, sent), greeted);
+        self.carry(asked, &host, &target, upload, (started, sent), &greeted);
         Ok(())
     }
 
@@ -187,15 +187,15 @@ impl Service {
         let target = match asked.read(socks::parse_request)? {
             Ok(Ok(target)) => target,
             Ok(Err(reply)) => {
-                self.log.record(invalid(None));
+                self.log.record(&invalid(None));
                 return asked.refuse(&reply.message());
             }
             Err(_) => {
-                self.log.record(invalid(None));
+                self.log.record(&invalid(None));
                 return Ok(());
             }
         };
-        let started = SystemTime::now();
+        let started = Instant::now();
         let host = match self.connect(&target) {
             Ok(host) => host,
             Err(refused) => {
@@ -210,7 +210,7 @@ impl Service {
         };
         let greeted = asked.send(&Reply::Connected.message());
         let begun = (started, 0);
-        self.carry(asked, &host, &target, Upload::Unlimited, begun, greeted);
+        self.carry(asked, &host, &target, Upload::Unlimited, begun, &greeted);
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl Service {
                 return Ok(stream);
             }
         }
-        let last = addresses.last().map(|address| address.ip());
+        let last = addresses.last().map(SocketAddr::ip);
         Err((Refusal::Unreachable, last))
     }
 
@@ -235,15 +235,15 @@ impl Service {
         host: &TcpStream,
         target: &Target,
         upload: Upload,
-        (started, sent): (SystemTime, u64),
-        greeted: io::Result<()>,
+        (started, sent): (Instant, u64),
+        greeted: &io::Result<()>,
     ) {
         let (more, received) = match greeted {
             Ok(()) => relay(asked.stream, host, asked.received, upload, &self.stop),
             Err(_) => (0, 0),
         };
-        self.log.record(Connection {
-            started,
+        self.log.record(&Connection {
+            duration: started.elapsed(),
             host: target.host.to_string(),
             port: target.port,
             address: host.peer_addr().ok().map(|address| address.ip()),
@@ -253,10 +253,10 @@ impl Service {
         });
     }
 
-    fn record_refused(&self, target: &Target, refused: Refused, started: SystemTime) {
+    fn record_refused(&self, target: &Target, refused: Refused, started: Instant) {
         let (refusal, address) = refused;
-        self.log.record(Connection {
-            started,
+        self.log.record(&Connection {
+            duration: started.elapsed(),
             address,
             refusal: Some(refusal),
             ..invalid(Some(target))
@@ -276,7 +276,7 @@ impl Drop for Slot<'_> {
 /// Returns a request that is not understood.
 fn invalid(target: Option<&Target>) -> Connection {
     Connection {
-        started: SystemTime::now(),
+        duration: Duration::ZERO,
         host: target.map_or_else(String::new, |target| target.host.to_string()),
         port: target.map_or(0, |target| target.port),
         address: None,

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
+use serde_json::{Value, json};
 use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{ApprovedPath, NamedInterpreter};
+use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter};
 use skillfold_store::{Allowance, Approval, Operation};
 
 use crate::environment::Environment;
@@ -40,6 +40,9 @@ pub struct AllowedSkill {
     /// The programs that the user named to run its scripts.
     #[serde(default, deserialize_with = "from_json")]
     pub interpreters: Vec<NamedInterpreter>,
+    /// The hosts that it may reach.
+    #[serde(default, deserialize_with = "from_json")]
+    pub hosts: Vec<HostRule>,
     /// The tools of its toolsets.
     #[serde(default, deserialize_with = "from_json")]
     pub tools: Vec<SkillTool>,
@@ -100,7 +103,7 @@ impl AllowedSkill {
 
     /// Returns the digest of the whole entry.
     pub(super) fn entry_digest(&self) -> Digest {
-        let all = json!([
+        let mut all = json!([
             self.folder,
             self.digest.to_string(),
             self.granted,
@@ -109,6 +112,10 @@ impl AllowedSkill {
             self.tools,
             self.packages,
         ]);
+        // Entries without hosts keep the digest that was signed.
+        if let (Value::Array(all), false) = (&mut all, self.hosts.is_empty()) {
+            all.push(json!({ "hosts": self.hosts }));
+        }
         Digest::sha256(all.to_string().as_bytes())
     }
 
@@ -208,6 +215,7 @@ pub(super) fn allow(
     let lists = [
         ("paths", json!(skill.paths)),
         ("interpreters", json!(skill.interpreters)),
+        ("hosts", json!(skill.hosts)),
         ("packages", json!(skill.packages)),
     ];
     for (key, list) in lists {

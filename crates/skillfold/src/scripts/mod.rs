@@ -15,6 +15,8 @@ mod allowed;
 
 mod allow;
 mod granted_packages;
+mod network_failure;
+mod network_log;
 mod shown;
 
 use std::path::{Path, PathBuf};
@@ -91,6 +93,13 @@ impl Skills {
         let permissions = asked.permissions(environment);
         let permissions =
             permissions.with_protected(protected::protected(environment, &report.roots));
+        let mut options = RunOptions::default()
+            .with_permissions(permissions)
+            .with_accepted(accepted_layers(&report.settings)?)
+            .with_search_path(search_path(environment));
+        if let Some(observer) = network_log::observer(environment, entry.id()) {
+            options = options.with_connection_observer(observer);
+        }
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: real_dir,
@@ -101,10 +110,7 @@ impl Skills {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            options: RunOptions::default()
-                .with_permissions(permissions)
-                .with_accepted(accepted_layers(&report.settings)?)
-                .with_search_path(search_path(environment)),
+            options,
             asked,
             allowed,
             packages: Vec::new(),

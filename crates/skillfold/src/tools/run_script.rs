@@ -92,7 +92,7 @@ impl Session {
     }
 
     pub(super) fn run_script(&self, asked: RunArguments) -> ToolAnswer {
-        let run = || -> Result<(Outcome, Vec<String>), ScriptError> {
+        let run = || -> Result<ToolAnswer, ScriptError> {
             let skill = self.runnable(&asked.skill_id)?;
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is not a path inside the skill"))?;
@@ -103,12 +103,10 @@ impl Session {
                 Some(input) => run.with_input(input.into_bytes()),
                 None => run,
             };
-            Ok((run.run()?, skill.missing_packages(&script)))
+            let (outcome, missing) = (run.run()?, skill.missing_packages(&script));
+            Ok(ran(&outcome, &missing, &skill.network_failures(&outcome)))
         };
-        match run() {
-            Ok((outcome, missing)) => ran(&outcome, &missing),
-            Err(error) => failed(&error),
-        }
+        run().unwrap_or_else(|error| failed(&error))
     }
 
     pub(super) fn call_tool(&self, asked: &CallArguments) -> ToolAnswer {
@@ -233,8 +231,8 @@ impl Session {
     }
 }
 
-/// Returns what a script did, without the packages that are missing.
-fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
+/// Returns what a script did; if it failed, with the packages that are missing and other reasons.
+fn ran(outcome: &Outcome, missing: &[String], reasons: &[String]) -> ToolAnswer {
     let mut text = outcome.stdout_text().into_owned();
     let errors = outcome.stderr_text();
     if !errors.is_empty() {
@@ -263,6 +261,9 @@ fn ran(outcome: &Outcome, missing: &[String]) -> ToolAnswer {
                 "\n[The script's packages are not installed: {}. The user can install them with `skillfold run --prepare`]",
                 visible(&packages)
             );
+        }
+        for reason in reasons {
+            let _ = write!(text, "\n[{reason}]");
         }
     }
     let result = RunResult {
