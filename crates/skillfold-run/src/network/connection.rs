@@ -6,10 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use std::sync::Mutex;
-
-#[cfg(target_os = "linux")]
-use crate::process::locked;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of connections of a run that are kept and reported; more are counted.
 #[cfg(target_os = "linux")]
@@ -114,8 +111,13 @@ impl ConnectionLog {
         }
     }
 
+    /// A panic elsewhere cannot corrupt them.
+    fn kept(&self) -> MutexGuard<'_, (Vec<Connection>, u64)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn record(&self, connection: &Connection) {
-        let mut kept = locked(&self.kept);
+        let mut kept = self.kept();
         let (connections, left_out) = &mut *kept;
         if connections.len() >= MAX_CONNECTIONS {
             *left_out = left_out.saturating_add(1);
@@ -130,6 +132,6 @@ impl ConnectionLog {
 
     /// Takes the connections, and how many more there were.
     pub(super) fn take(&self) -> (Vec<Connection>, u64) {
-        std::mem::take(&mut *locked(&self.kept))
+        std::mem::take(&mut *self.kept())
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Gate {
 }
 
 /// Why a connection is refused, and the address because of which it is.
-pub(super) type Refused = (Refusal, Option<IpAddr>);
+pub(super) type RefusedTarget = (Refusal, Option<IpAddr>);
 
 impl Gate {
     pub(crate) fn new(rules: Vec<HostRule>, resolver: Resolver) -> Self {
@@ -54,7 +54,11 @@ impl Gate {
 
     /// Returns the addresses that may be connected to. A name is looked up once: whoever connects to anything but these
     /// addresses would trust a second answer.
-    pub(super) fn check(&self, target: &Target, stop: &Stop) -> Result<Vec<SocketAddr>, Refused> {
+    pub(super) fn check(
+        &self,
+        target: &Target,
+        stop: &Stop,
+    ) -> Result<Vec<SocketAddr>, RefusedTarget> {
         let matching = || {
             let rules = self.rules.iter();
             rules.filter(|rule| rule.matches(&target.host, target.port))
@@ -96,7 +100,7 @@ impl Gate {
 
     /// Looks up a name in a thread of its own: the system's resolver cannot be interrupted.
     fn look_up(&self, name: &str, stop: &Stop) -> Option<Vec<IpAddr>> {
-        let slot = Slot::take(&self.lookups)?;
+        let slot = LookupSlot::take(&self.lookups)?;
         let (sender, answer) = sync_channel(1);
         let (resolver, name) = (self.resolver.clone(), name.to_owned());
         let look_up = move || {
@@ -127,16 +131,16 @@ impl Gate {
 }
 
 /// One of a limited number.
-struct Slot(Arc<AtomicUsize>);
+struct LookupSlot(Arc<AtomicUsize>);
 
-impl Slot {
+impl LookupSlot {
     fn take(used: &Arc<AtomicUsize>) -> Option<Self> {
         let slot = Self(Arc::clone(used));
         (used.fetch_add(1, Ordering::Relaxed) < MAX_LOOKUPS).then_some(slot)
     }
 }
 
-impl Drop for Slot {
+impl Drop for LookupSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -270,6 +274,6 @@ mod tests {
         }
         assert!(started.elapsed() < Duration::from_secs(1));
         assert_eq!(gate.lookups.load(Ordering::Relaxed), MAX_LOOKUPS);
-        assert!(Slot::take(&gate.lookups).is_none());
+        assert!(LookupSlot::take(&gate.lookups).is_none());
     }
 }

@@ -36,7 +36,7 @@ pub(super) enum Parsed<T> {
 
 /// A request to the proxy.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Request {
+pub(super) enum ProxyRequest {
     /// A connection of which the proxy knows nothing more.
     Tunnel(Target),
     /// One request.
@@ -50,7 +50,7 @@ pub(super) enum Request {
 }
 
 /// Reads the head of a request.
-pub(super) fn parse(bytes: &[u8]) -> Parsed<Request> {
+pub(super) fn parse(bytes: &[u8]) -> Parsed<ProxyRequest> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let length = match request.parse(bytes) {
@@ -73,9 +73,9 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed<Request> {
     }
 }
 
-fn read_tunnel(authority: &str) -> Result<Request, &'static str> {
+fn read_tunnel(authority: &str) -> Result<ProxyRequest, &'static str> {
     match Host::parse_with_port(authority) {
-        Some((host, Some(port))) => Ok(Request::Tunnel(Target { host, port })),
+        Some((host, Some(port))) => Ok(ProxyRequest::Tunnel(Target { host, port })),
         _ => Err("CONNECT needs a host and a port"),
     }
 }
@@ -85,7 +85,7 @@ fn read_forward(
     address: &str,
     version: u8,
     headers: &[Header<'_>],
-) -> Result<Request, &'static str> {
+) -> Result<ProxyRequest, &'static str> {
     let scheme = address.get(..7).unwrap_or_default();
     if !scheme.eq_ignore_ascii_case("http://") {
         return Err("The proxy takes CONNECT, and requests for http:// addresses");
@@ -120,7 +120,7 @@ fn read_forward(
     // The next request has a connection of its own, and is checked like this one.
     head.extend_from_slice(b"Connection: close\r\n\r\n");
     let port = port.unwrap_or(HTTP_PORT);
-    Ok(Request::Forward {
+    Ok(ProxyRequest::Forward {
         target: Target { host, port },
         head,
         body,
@@ -179,10 +179,10 @@ mod tests {
         match parse(text.as_bytes()) {
             Parsed::Incomplete => "incomplete".to_owned(),
             Parsed::Invalid(why) => format!("invalid: {why}"),
-            Parsed::Complete(Request::Tunnel(target), length) => {
+            Parsed::Complete(ProxyRequest::Tunnel(target), length) => {
                 format!("tunnel to {} {}, {length} bytes", target.host, target.port)
             }
-            Parsed::Complete(Request::Forward { target, head, body }, _) => {
+            Parsed::Complete(ProxyRequest::Forward { target, head, body }, _) => {
                 let head = String::from_utf8(head).unwrap().replace("\r\n", "|");
                 format!("to {} {}, body {body}: {head}", target.host, target.port)
             }
@@ -266,7 +266,7 @@ mod tests {
         ) {
             let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let text = format!("GET http://{host} HTTP/1.1\r\n{}\r\n", headers.concat());
-            if let Parsed::Complete(Request::Forward { target, head, body }, _) = parse(text.as_bytes()) {
+            if let Parsed::Complete(ProxyRequest::Forward { target, head, body }, _) = parse(text.as_bytes()) {
                 let mut parsed = [httparse::EMPTY_HEADER; MAX_HEADERS];
                 let mut request = httparse::Request::new(&mut parsed);
                 prop_assert_eq!(request.parse(&head), Ok(Status::Complete(head.len())));

@@ -13,10 +13,10 @@ mod resolver;
 mod connection;
 
 #[cfg(target_os = "linux")]
-mod gate;
+mod wire;
 
 #[cfg(target_os = "linux")]
-mod wire;
+mod gate;
 
 #[cfg(target_os = "linux")]
 mod http;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use super::connection::{Connection, ConnectionLog, Refusal};
-use super::gate::{Gate, Refused, Target};
-use super::http::{self, Parsed, Request};
+use super::gate::{Gate, RefusedTarget, Target};
+use super::http::{self, Parsed, ProxyRequest};
 use super::relay::{Upload, relay};
 use super::socks::{self, Reply};
 use super::wire::Stop;
@@ -114,7 +114,7 @@ impl Service {
                     continue;
                 };
                 self.open.fetch_add(1, Ordering::AcqRel);
-                let slot = Slot(&self.open);
+                let slot = OpenSlot(&self.open);
                 let answer = move || {
                     let _slot = slot;
                     self.answer(&stream);
@@ -155,8 +155,10 @@ impl Service {
             }
         };
         let (target, head, upload) = match request {
-            Request::Tunnel(target) => (target, None, Upload::Unlimited),
-            Request::Forward { target, head, body } => (target, Some(head), Upload::Bytes(body)),
+            ProxyRequest::Tunnel(target) => (target, None, Upload::Unlimited),
+            ProxyRequest::Forward { target, head, body } => {
+                (target, Some(head), Upload::Bytes(body))
+            }
         };
         let started = Instant::now();
         let host = match self.connect(&target) {
@@ -215,7 +217,7 @@ impl Service {
     }
 
     /// Connects to a target that is allowed.
-    fn connect(&self, target: &Target) -> Result<TcpStream, Refused> {
+    fn connect(&self, target: &Target) -> Result<TcpStream, RefusedTarget> {
         let addresses = self.gate.check(target, &self.stop)?;
         for address in &addresses {
             let deadline = Instant::now() + CONNECT_TIME;
@@ -253,7 +255,7 @@ impl Service {
         });
     }
 
-    fn record_refused(&self, target: &Target, refused: Refused, started: Instant) {
+    fn record_refused(&self, target: &Target, refused: RefusedTarget, started: Instant) {
         let (refusal, address) = refused;
         self.log.record(&Connection {
             duration: started.elapsed(),
@@ -265,9 +267,9 @@ impl Service {
 }
 
 /// Counts an open connection.
-struct Slot<'s>(&'s AtomicUsize);
+struct OpenSlot<'s>(&'s AtomicUsize);
 
-impl Drop for Slot<'_> {
+impl Drop for OpenSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

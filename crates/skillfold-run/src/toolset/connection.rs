@@ -40,7 +40,7 @@ pub(super) struct Refused {
 
 /// A started process. Dropping it kills the process, and with it the threads on its pipes.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ServerConnection {
     running: Running,
     requests: SyncSender<Vec<u8>>,
     lines: Receiver<Line>,
@@ -51,7 +51,7 @@ pub(super) struct Connection {
     last_id: u64,
 }
 
-impl Connection {
+impl ServerConnection {
     /// Starts a process.
     pub(super) fn start(
         run: Run<'_>,

@@ -11,14 +11,13 @@ use skillfold_run::{Connection, ConnectionObserver, Refusal};
 use skillfold_store::BoundedLog;
 
 use crate::environment::{Environment, now};
-use crate::view::printable_json;
 
 /// The name of the log in the user's state folder.
 const NAME: &str = "network";
 
 /// A line of the log.
 #[derive(Serialize)]
-struct Line<'a> {
+struct ConnectionLine<'a> {
     format: FormatNumber<1>,
     time_ms: u64,
     skill: &'a str,
@@ -45,7 +44,7 @@ pub(super) fn observer(environment: &Environment, skill: &str) -> Option<Connect
 fn append(folder: &Path, skill: &str, connection: &Connection) -> Result<(), Error> {
     let since_1970 = now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let milliseconds = since_1970.saturating_sub(connection.duration).as_millis();
-    let line = Line {
+    let line = ConnectionLine {
         format: FormatNumber::default(),
         time_ms: u64::try_from(milliseconds).unwrap_or(u64::MAX),
         skill,
@@ -59,6 +58,6 @@ fn append(folder: &Path, skill: &str, connection: &Connection) -> Result<(), Err
     let text = serde_json::to_string(&line).unwrap_or_default();
     let mut log = BoundedLog::open(folder, NAME)?;
     // One write, so that the lines of two processes do not mix.
-    log.write_all(format!("{}\n", printable_json(&text)).as_bytes())
+    log.write_all(format!("{text}\n").as_bytes())
         .map_err(|error| Error::write(BoundedLog::path(folder, NAME).to_string_lossy(), error))
 }

@@ -111,7 +111,6 @@ fn resolver() -> Resolver {
     let lookups = AtomicUsize::new(0);
     Resolver::new(move |name| {
         let addresses: &[&str] = match name {
-            "localhost" => &["127.0.0.1"],
             // Changes with each lookup.
             "rebind.example" => match lookups.fetch_add(1, Ordering::SeqCst) % 3 {
                 0 => &["127.0.0.1"],

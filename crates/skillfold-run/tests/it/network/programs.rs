@@ -85,9 +85,7 @@ impl TlsServer {
         if let Some(folder) = programs {
             let python = folder.join("python").canonicalize();
             let permissions = options.permissions().clone();
-            let permissions = python
-                .iter()
-                .fold(permissions, |all, python| all.with_read(python));
+            let permissions = python.iter().fold(permissions, Permissions::with_read);
             let search = [folder, "/usr/bin".as_ref(), "/bin".as_ref()].map(Path::to_owned);
             options = options
                 .with_search_path(search)

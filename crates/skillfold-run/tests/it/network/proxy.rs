@@ -80,9 +80,9 @@ fn proxy_variables_are_set_and_a_skill_cannot_set_them() {
 fn each_connection_is_reported_once_it_has_ended() {
     let allowed = start_allowed();
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let observed = Arc::clone(&seen);
+    let kept = Arc::clone(&seen);
     let observer = ConnectionObserver::new(move |connection| {
-        observed.lock().unwrap().push(connection.clone())
+        kept.lock().unwrap().push(connection.clone());
     });
     let text = format!(
         "curl -s http://localhost:{allowed}/x -d body; curl -s https://evil.example; curl -s -x socks5h://127.0.0.1:3128 http://b.example; true"
