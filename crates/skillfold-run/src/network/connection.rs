@@ -86,6 +86,14 @@ impl ConnectionObserver {
     pub fn new(observe: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
         Self(Arc::new(observe))
     }
+
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the proxy is on Linux alone")
+    )]
+    fn observe(&self, connection: &Connection) {
+        (self.0)(connection);
+    }
 }
 
 impl fmt::Debug for ConnectionObserver {
@@ -125,8 +133,8 @@ impl ConnectionLog {
         }
         connections.push(connection.clone());
         drop(kept);
-        if let Some(ConnectionObserver(observe)) = &self.observer {
-            observe(connection);
+        if let Some(observer) = &self.observer {
+            observer.observe(connection);
         }
     }
 

@@ -1,6 +1,8 @@
 //! Where an address leads: to the Internet, a private network, or this machine.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+#[cfg(target_os = "linux")]
+use std::net::UdpSocket;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where an address leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +79,7 @@ impl Reach {
     }
 
     /// Classifies an address, knowing the addresses of this machine. Sends nothing.
+    #[cfg(target_os = "linux")]
     pub(crate) fn from_here(address: IpAddr) -> Self {
         match Self::of(address) {
             Self::Public | Self::Private if is_own(address) => Self::ThisMachine,
@@ -86,6 +89,7 @@ impl Reach {
 }
 
 /// Returns whether an address is one of this machine: only those can be bound.
+#[cfg(target_os = "linux")]
 fn is_own(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
@@ -180,6 +184,7 @@ mod tests {
         assert_eq!(check(&never), [Reach::Never]);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn addresses_of_the_machine_itself_are_known() {
         assert_eq!(
