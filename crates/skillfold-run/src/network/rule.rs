@@ -420,6 +420,7 @@ mod tests {
         assert!(!matches("api.example.com", "a.api.example.com", 443));
         assert!(!matches("api.example.com", "api.example.com.evil.com", 443));
         assert!(matches("*.example.com:1", "a.b.example.com", 1));
+        assert!(!matches("*.example.com:1", "a.b.example.com", 443));
         assert!(!matches("*.example.com", "example.com", 443));
         assert!(!matches("*.example.com", "notexample.com", 443));
         assert!(!matches("*.example.com", "93.184.215.14", 443));
