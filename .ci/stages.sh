@@ -135,6 +135,24 @@ ignored_tests() {
         left_out "packages of scripts: uv cannot be installed here"
         select+=" - test(packages::)"
     fi
+    # Programs that reach hosts through the sandbox's proxy: a Node that follows the variables, and Python packages.
+    mkdir "$programs/network"
+    runner+=("NETWORK_FOLDER=$programs/network")
+    [ -x "$cache/node/node_modules/node/bin/node" ] || npm install --silent --no-audit --no-fund --prefix "$cache/node" node@24 >/dev/null 2>&1 || true
+    if [ -x "$cache/node/node_modules/node/bin/node" ]; then
+        cp "$cache/node/node_modules/node/bin/node" "$programs/network"
+    else
+        left_out "Node's fetch through the sandbox's proxy: Node 24 cannot be installed here"
+        select+=" - test(node_reaches_a_named_host)"
+    fi
+    # For the system's Python, which runs scripts.
+    [ -d "$cache/network/requests" ] || "$cache/python/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --target "$cache/network" requests==2.34.2 httpx==0.28.1 >/dev/null 2>&1 || true
+    if [ -d "$cache/network/requests" ]; then
+        cp -r "$cache/network" "$programs/network/python"
+    else
+        left_out "requests and httpx through the sandbox's proxy: they cannot be installed here"
+        select+=" - test(requests_and_httpx_reach)"
+    fi
     local result=0
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select" || result=$?
     rm -rf "$programs"

@@ -123,7 +123,7 @@ def forms(row, ground):
     hidden = {
         "after-twenty": f"read: [{many}], write: [~/out]",
         "after-many": f"read: [{many}, ~/out]",
-        "long-host": f"network: [{'a' * 3000}], read: [~/out]",
+        "long-host": f"network: [{'.'.join(['a' * 60] * 4)}], read: [~/out]",
         "long-path": f"read: [~/{'a' * 199}/{'b' * 199}]",
         "dots": f"write: [{'~/' + './' * 200}out]",
         "protected": "write: [~/.local/state]",

@@ -1,7 +1,6 @@
 //! The log of what hooks did: which skills each prompt got, and what became of them.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use skillfold::TraceLines;
@@ -9,7 +8,7 @@ use skillfold::conversation::ConversationKey;
 use skillfold::core::disclose::LogDetail;
 use skillfold::core::text::first_chars;
 use skillfold::core::{Error, Policy};
-use skillfold_store::{Access, WriteRoot};
+use skillfold_store::BoundedLog;
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -18,17 +17,8 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::event::{EventKind, HookEvent};
 use crate::response::Response;
 
-/// The file in the user's state folder that hooks append to.
-const FILE: &str = "hook.jsonl";
-
-/// The file before it.
-const OLD_FILE: &str = "hook.old.jsonl";
-
-/// The lock file, which is held while the files are moved.
-const LOCK_NAME: &str = "hook.lock";
-
-/// Bytes from which a file becomes the old one: a year of prompts. With the old one, the log has twice as many.
-const MAX_BYTES: u64 = 5 * 1024 * 1024;
+/// The name of the log in the user's state folder. At 5 MiB, a year of prompts, a file becomes the old one.
+const NAME: &str = "hook";
 
 /// Maximum characters of a prompt in the log.
 const MAX_REQUEST_CHARS: usize = 4_000;
@@ -41,9 +31,7 @@ const TARGET: &str = "skillfold_hook";
 /// It has ids, numbers and digests, and what the user wrote only with the setting `log_content`. It is bounded: at 5 MiB, the
 /// file replaces the one before it. Both are readable only by the user.
 #[derive(Debug)]
-pub struct HookLog {
-    file: File,
-}
+pub struct HookLog(BoundedLog);
 
 impl HookLog {
     /// Opens the log in the user's state folder, and creates it if it is missing.
@@ -52,29 +40,12 @@ impl HookLog {
     ///
     /// Any error of the file system.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join(FILE);
-        let root = WriteRoot::open_or_create(folder, Access::Private)?;
-        let size = || path.symlink_metadata().map_or(0, |file| file.len());
-        if size() >= MAX_BYTES {
-            let _lock = root.lock(LOCK_NAME)?;
-            // Another hook may have moved it meanwhile.
-            if size() >= MAX_BYTES {
-                std::fs::rename(&path, folder.join(OLD_FILE))
-                    .map_err(|error| Error::write(path.to_string_lossy(), error))?;
-            }
-        }
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path);
-        let file = file.map_err(|error| Error::write(path.to_string_lossy(), error))?;
-        Ok(Self { file })
+        BoundedLog::open(folder, NAME).map(Self)
     }
 
     /// Returns the path of the log in the user's state folder.
     pub fn path(folder: &Path) -> PathBuf {
-        folder.join(FILE)
+        BoundedLog::path(folder, NAME)
     }
 
     /// Reads the log in the user's state folder, oldest lines first; `None` if there is none.
@@ -83,39 +54,17 @@ impl HookLog {
     ///
     /// Any error of the file system.
     pub fn read(folder: &Path) -> Result<Option<impl BufRead + use<>>, Error> {
-        let open = |name: &str| {
-            let path = folder.join(name);
-            match OpenOptions::new().read(true).open(&path) {
-                Ok(file) => Ok(Some(file)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(Error::read(path.to_string_lossy(), error)),
-            }
-        };
-        // In this order, a file that is moved meanwhile is read at most twice, but not lost.
-        let (new, old) = (open(FILE)?, open(OLD_FILE)?);
-        if new.is_none() && old.is_none() {
-            return Ok(None);
-        }
-        let reader = |file: Option<File>| -> Box<dyn io::Read> {
-            match file {
-                Some(file) => Box::new(file),
-                None => Box::new(io::empty()),
-            }
-        };
-        Ok(Some(BufReader::with_capacity(
-            1 << 16,
-            reader(old).chain(reader(new)),
-        )))
+        BoundedLog::read(folder, NAME)
     }
 }
 
 impl Write for HookLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.0.flush()
     }
 }
 

@@ -107,6 +107,21 @@ impl RunError {
         }
     }
 
+    pub(crate) fn hosts_unavailable(state: &LayerState) -> Self {
+        let layer = state.layer;
+        let why = state.missing.as_deref().unwrap_or("unknown");
+        let message = format!(
+            "The network cannot be limited to hosts without the layer `{layer}`, which this system lacks: {why}"
+        );
+        let hint = format!(
+            "Enable `{layer}`, or run on a system that has it; a skill that asks for the whole network (`network: true`) does not need it"
+        );
+        Self {
+            layer: Some(layer),
+            ..Self::new(RunErrorKind::BoxUnavailable, message, &hint)
+        }
+    }
+
     pub(crate) fn failed_to_start(what: impl AsRef<str>, source: io::Error) -> Self {
         let hint =
             "The system refused it; `skillfold run` shows which layers of the sandbox work here";

@@ -103,14 +103,14 @@ mod unix {
     use std::path::{Path, PathBuf};
     use std::thread;
     use std::time::Duration;
-    #[cfg(target_os = "linux")]
-    use std::time::{SystemTime, UNIX_EPOCH};
 
     use rustix::fs::{
         AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, chmodat, flock, openat,
         readlinkat, renameat, statat, symlinkat,
     };
     use rustix::io::Errno;
+    #[cfg(target_os = "linux")]
+    use rustix::time::{ClockId, clock_gettime};
 
     use super::{Correction, Guard, OpenedPath, Protected, ReadOnlyPart, RunError};
     use crate::approved_path::PathAccess;
@@ -450,15 +450,12 @@ mod unix {
     fn start_on(folder: BorrowedFd<'_>) -> i128 {
         let kind = rustix::fs::fstatfs(folder).map_or(0, |system| system.f_type);
         let has_own_clock = OWN_CLOCK.iter().any(|known| i64::from(*known) == kind);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        match now {
-            // The kernel's clock for files is a few milliseconds behind.
-            Ok(now) if has_own_clock => {
-                let now = now.saturating_sub(Duration::from_millis(100));
-                nanoseconds(now.as_secs(), now.subsec_nanos())
-            }
-            _ => 0,
+        if !has_own_clock {
+            return 0;
         }
+        let now = clock_gettime(ClockId::Realtime);
+        // The kernel's clock for files is a few milliseconds behind.
+        nanoseconds(now.tv_sec, now.tv_nsec) - 100_000_000
     }
 
     #[cfg(not(target_os = "linux"))]

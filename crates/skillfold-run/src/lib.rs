@@ -39,6 +39,8 @@ mod named_interpreter;
 
 mod guard;
 
+mod network;
+
 mod permissions;
 
 mod installed;
@@ -76,6 +78,7 @@ pub use interpreter::Interpreter;
 pub use layers::{Accept, Layer, LayerState, SandboxReport};
 pub use limits::RunLimits;
 pub use named_interpreter::NamedInterpreter;
+pub use network::{Connection, ConnectionObserver, HostRule, Refusal, Resolver};
 pub use options::{RunOptions, SYSTEM_FOLDERS};
 pub use permissions::{Network, Packages, Permissions};
 pub use prepare::{Prepare, Prepared};

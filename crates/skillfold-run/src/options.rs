@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::installed::find;
 use crate::layers::Accept;
 use crate::limits::RunLimits;
+use crate::network::{ConnectionObserver, Resolver};
 use crate::permissions::Permissions;
 use crate::scripts::Script;
 use crate::supervise::Cancel;
@@ -22,6 +23,8 @@ pub struct RunOptions {
     pub(crate) search: Vec<PathBuf>,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) cancel: Cancel,
+    pub(crate) resolver: Resolver,
+    pub(crate) connections: Option<ConnectionObserver>,
 }
 
 impl Default for RunOptions {
@@ -33,6 +36,8 @@ impl Default for RunOptions {
             search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
             directory: None,
             cancel: Cancel::default(),
+            resolver: Resolver::default(),
+            connections: None,
         }
     }
 }
@@ -78,6 +83,21 @@ impl RunOptions {
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets the function that looks up the names of [hosts](Permissions::with_hosts).
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Resolver) -> Self {
+        self.resolver = resolver;
+        self
+    }
+
+    /// Sets the function that receives connections to [hosts](Permissions::with_hosts), and those that are refused. The
+    /// [`Outcome`](crate::Outcome) has them too.
+    #[must_use]
+    pub fn with_connection_observer(mut self, observer: ConnectionObserver) -> Self {
+        self.connections = Some(observer);
         self
     }
 

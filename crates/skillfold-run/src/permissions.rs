@@ -8,6 +8,7 @@ use crate::approved_path::{ApprovedPath, OpenedPath, PathAccess};
 use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
 use crate::named_interpreter::NamedInterpreter;
+use crate::network::{HostRule, is_proxy_variable};
 use crate::protected::Protected;
 
 /// Variables that the sandbox sets itself, or that change how programs are loaded.
@@ -30,12 +31,14 @@ const TAKEN: [&str; 9] = [
 ];
 
 /// A run's network access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Network {
     /// No sockets except pairs within the sandbox.
     #[default]
     None,
+    /// These hosts, through a proxy that the run is told of: nothing else is reachable. Needs the layer `namespaces`.
+    Hosts(Vec<HostRule>),
     /// The host's network, including loopback.
     Host,
 }
@@ -112,10 +115,23 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// Grants the host's network.
+    /// Grants the host's whole network, with the services on its loopback.
     #[must_use]
     pub fn with_network(mut self) -> Self {
         self.network = Network::Host;
+        self
+    }
+
+    /// Grants these hosts, and no others. Programs reach them through a proxy, which variables such as `HTTPS_PROXY` name;
+    /// a program that ignores these reaches nothing.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: impl IntoIterator<Item = HostRule>) -> Self {
+        let rules: Vec<HostRule> = hosts.into_iter().collect();
+        self.network = if rules.is_empty() {
+            Network::None
+        } else {
+            Network::Hosts(rules)
+        };
         self
     }
 
@@ -178,8 +194,8 @@ impl Permissions {
     }
 
     /// Returns the network access.
-    pub fn network(&self) -> Network {
-        self.network
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 
     /// Returns the granted paths, a folder before those inside it.
@@ -300,7 +316,9 @@ impl Permissions {
                 let hint = "Use only letters, digits and `_` in the name, and no NUL character in the value";
                 return refused(format!("Not an environment variable: `{name}`"), hint);
             }
+            let has_proxy = matches!(self.network, Network::Hosts(_));
             if RESERVED.contains(&name.as_str())
+                || (has_proxy && is_proxy_variable(name))
                 || RESERVED_PREFIXES
                     .iter()
                     .any(|prefix| name.starts_with(prefix))

@@ -12,7 +12,8 @@ use crate::guard::Guard;
 use crate::installed::Installed;
 use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
-use crate::permissions::{Packages, Permissions};
+use crate::network::{Connection, ConnectionObserver, Resolver, proxy_environment};
+use crate::permissions::{Network, Packages, Permissions};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,18 @@ pub(crate) struct Request<'a> {
     pub(crate) guard: &'a Guard,
     /// The working directory, if it is not the skill's folder.
     pub(crate) directory: Option<&'a Path>,
+    /// Looks up names for the proxy.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the proxy is on Linux alone")
+    )]
+    pub(crate) resolver: &'a Resolver,
+    /// Receives connections.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the proxy is on Linux alone")
+    )]
+    pub(crate) connections: Option<&'a ConnectionObserver>,
     /// The script's packages.
     pub(crate) packages: Option<&'a Packages>,
     pub(crate) report: SandboxReport,
@@ -137,8 +150,12 @@ impl Request<'_> {
             .filter(|packages| packages.installer == Installer::Uv)
             .map(|packages| packages.path(skill.as_ref()))
             .map(|path| ("PYTHONPATH".to_owned(), path.to_string_lossy().into_owned()));
+        let proxy = match self.permissions.network() {
+            Network::Hosts(_) => proxy_environment(),
+            Network::None | Network::Host => Vec::new(),
+        };
         let granted = self.permissions.environment().iter().cloned();
-        fixed.chain(python).chain(granted).collect()
+        fixed.chain(python).chain(proxy).chain(granted).collect()
     }
 }
 
@@ -160,6 +177,11 @@ pub(crate) trait Control: fmt::Debug + Send + Sync {
 
     /// Waits until the process has exited.
     fn wait(&self) -> io::Result<ExitStatus>;
+
+    /// Takes the connections of a process that has exited, and the number of those that were not kept.
+    fn take_connections(&self) -> (Vec<Connection>, u64) {
+        Default::default()
+    }
 }
 
 /// A started process. Dropping it kills the process.

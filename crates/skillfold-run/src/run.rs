@@ -13,7 +13,7 @@ use crate::installed::find;
 use crate::interpreter;
 use crate::layers::{Layer, SandboxReport};
 use crate::options::RunOptions;
-use crate::permissions::Packages;
+use crate::permissions::{Network, Packages};
 use crate::process::{Input, LanguageHost, Process, Request};
 use crate::running::Running;
 use crate::scripts::script;
@@ -162,6 +162,9 @@ impl<'a> Run<'a> {
         if let Some(state) = report.refusal(&self.options.accept) {
             return Err(RunError::sandbox_unavailable(state));
         }
+        if matches!(permissions.network(), Network::Hosts(_)) {
+            require_namespaces(&report)?;
+        }
         let request = Request {
             copy: self.copy,
             interpreter,
@@ -174,6 +177,8 @@ impl<'a> Run<'a> {
             granted,
             guard: &guard,
             directory: self.options.directory(),
+            resolver: &self.options.resolver,
+            connections: self.options.connections.as_ref(),
             packages: self.packages()?,
             report,
         };
@@ -230,5 +235,14 @@ impl<'a> Run<'a> {
             return refused(RunErrorKind::NotPermitted, message, hint);
         }
         Ok(())
+    }
+}
+
+/// Refuses a run whose network would have to be kept to some hosts by a layer that is missing.
+fn require_namespaces(report: &SandboxReport) -> Result<(), RunError> {
+    let mut states = report.layers.iter();
+    match states.find(|state| state.layer == Layer::Namespaces && state.missing.is_some()) {
+        Some(state) => Err(RunError::hosts_unavailable(state)),
+        None => Ok(()),
     }
 }

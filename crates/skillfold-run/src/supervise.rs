@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::guard::Correction;
 use crate::limits::RunLimits;
+use crate::network::Connection;
 use crate::process::{ExitStatus, Process, locked};
 
 /// Bytes read from a pipe at a time.
@@ -131,6 +132,11 @@ pub struct Outcome {
     pub duration: Duration,
     /// What was put right in the folders that it could write.
     pub corrections: Vec<Correction>,
+    /// Connections to the [hosts](crate::Permissions::with_hosts) that it may reach, and those that were refused, in the
+    /// order in which they ended; the first 1,000.
+    pub connections: Vec<Connection>,
+    /// How many more there were.
+    pub more_connections: u64,
 }
 
 impl Outcome {
@@ -208,16 +214,20 @@ impl<'a> Supervision<'a> {
             let status = control.wait().unwrap_or(ExitStatus::Signalled(9));
             let _ = events.send(Event::Ended(status));
         })?;
+        let control = Arc::clone(&process.control);
         let status = self.collect(&process, &received);
         // Unblocks threads that wait for room in the queue.
         drop(received);
         drop(process);
+        let (connections, more_connections) = control.take_connections();
         Ok(Outcome {
             end: self.limit.unwrap_or_else(|| End::from_status(status)),
             stdout: self.stdout,
             stderr: self.stderr,
             duration: self.started.elapsed(),
             corrections: Vec::new(),
+            connections,
+            more_connections,
         })
     }
 

@@ -38,6 +38,7 @@ mod files;
 
 mod proposals;
 
+pub use files::bounded_log::BoundedLog;
 #[cfg(feature = "faults")]
 pub use files::calls::{Fault, Step, inject, record, without_exchange};
 pub use files::lock::Lock;

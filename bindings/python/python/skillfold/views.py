@@ -28,6 +28,7 @@ __all__ = [
     "ClientPrompt",
     "Composed",
     "ConfusedPair",
+    "Connection",
     "Copies",
     "Counters",
     "CrowdedTrigger",
@@ -410,6 +411,26 @@ class ConfusedPair(View):
     """The id of the skill that was expected and not given."""
     queries: int
     """The number of queries that confused them."""
+
+
+class Connection(View):
+    """A connection that a script made or was refused."""
+
+    __slots__ = ()
+    address: str | None
+    """The address that it was connected to, or because of which it was refused."""
+    host: str
+    """The host as the script named it; empty if its request was not understood."""
+    port: int
+    """The port."""
+    received: int
+    """Bytes from the host to the script."""
+    result: str
+    """`connected`, or why not: `not_allowed`, `private_address`, `this_machine`, `unusable_address`,
+    `not_resolved`, `unreachable`, `invalid_request`.
+    """
+    sent: int
+    """Bytes from the script to the host."""
 
 
 class Copies(View):
@@ -1241,12 +1262,16 @@ class Run(View):
     """What a script or a tool of a skill did."""
 
     __slots__ = ()
+    connections: list[Connection]
+    """The connections that a script made or was refused, if it may reach some hosts; the first 1,000."""
     errors: str | None
     """What it wrote to standard error."""
     exit_code: int | None
     """The exit code of a script that ended with one."""
     metadata: Any | None
     """What else a tool gave."""
+    more_connections: int | None
+    """How many more there were."""
     name: str
     """The script or the tool."""
     notes: list[str]
@@ -2133,6 +2158,14 @@ ConfusedPair._fields = {
     "meant": (None, None),
     "queries": (None, None),
 }
+Connection._fields = {
+    "address": (None, None),
+    "host": (None, None),
+    "port": (None, None),
+    "received": (None, None),
+    "result": (None, None),
+    "sent": (None, None),
+}
 Copies._fields = {
     "ids": (None, None),
     "same_instructions": (None, None),
@@ -2486,9 +2519,11 @@ RootState._fields = {
     "trusted_by": (None, None),
 }
 Run._fields = {
+    "connections": ([], Connection),
     "errors": (None, None),
     "exit_code": (None, None),
     "metadata": (None, None),
+    "more_connections": (None, None),
     "name": (None, None),
     "notes": ([], None),
     "output": (None, None),

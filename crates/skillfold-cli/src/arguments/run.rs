@@ -26,6 +26,9 @@ pub(crate) struct Allow {
     /// Give it the same access to every project
     #[arg(long, requires = "id", conflicts_with = "remove")]
     pub(crate) every_project: bool,
+    /// Let a host that it asks for be in a private network; can be repeated
+    #[arg(long, value_name = "HOST", requires = "id", conflicts_with = "remove")]
+    pub(crate) private_network: Vec<String>,
     /// Let clients prompt you to allow a skill
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], conflicts_with_all = ["id", "remove", "list"])]
     pub(crate) ask_in_clients: Option<String>,

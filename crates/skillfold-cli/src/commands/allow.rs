@@ -55,6 +55,9 @@ pub(crate) fn run(global: &Global, options: &Allow, output: &mut Output) -> Comm
         if options.every_project {
             skill = with_every_project(skill, output)?;
         }
+        for host in &options.private_network {
+            skill = skill.with_private_host(host).map_err(ScriptError::from)?;
+        }
         allow(&skills, &skill, output)?;
     }
     if output.is_json() {

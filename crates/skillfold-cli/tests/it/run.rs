@@ -113,3 +113,42 @@ fn show_prints_triggers_and_toolsets_written_by_new() {
     let checked = world.run(&["check", "greet", "--only", "SF308"]);
     assert!(checked.ends_with("exit 0\n"), "{checked}");
 }
+
+/// Returns a world with a skill that asks for this network.
+fn networked(network: &str) -> World {
+    let world = world();
+    world.write(&format!(
+        "\n//- person/.agents/skills/tidy/SKILL.md\n---\nname: tidy\ndescription: Tidies folders. Use when one is a mess.\npermissions:\n  network: {network}\n---\n"
+    ));
+    world
+}
+
+/// Returns the lines about permissions.
+fn asked(shown: &str) -> String {
+    let is_asked = |line: &&str| line.contains("asks for") || line.contains("unknown permission");
+    let lines: Vec<_> = shown.lines().filter(is_asked).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn each_host_is_shown_and_the_whole_network_is_said_loudly() {
+    let hosts = "[api.example.com, '*.internal:8443', 'https://other.example/']";
+    insta::assert_snapshot!(asked(&networked(hosts).run(&["run", "tidy"])), @"
+    unknown permission `https://other.example/` (ignored)
+    asks for network access to api.example.com
+    asks for network access to *.internal:8443 (private)
+    ");
+    insta::assert_snapshot!(asked(&networked("true").run(&["run", "tidy"])), @"  asks for the WHOLE network, your machine's own services included");
+}
+
+#[test]
+fn private_network_is_allowed_for_a_host_that_the_skill_asks_for() {
+    let world = networked("[git.example.com]");
+    insta::assert_snapshot!(world.run(&["allow", "tidy", "--private-network", "other.example.com"]), @"
+    ! error: `tidy` does not ask to reach `other.example.com`
+    ! hint: Name a host as its `permissions.network` has it; `skillfold run` with its id shows them
+    exit 5
+    ");
+    let shown = world.run(&["allow", "tidy", "--private-network", "git.example.com"]);
+    insta::assert_snapshot!(asked(&shown), @"  asks for network access to git.example.com (private)");
+}

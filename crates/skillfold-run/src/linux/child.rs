@@ -19,6 +19,7 @@ use rustix::thread::{
     Gid, Uid, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 
+use super::loopback::offer_proxy;
 use super::plan::{Item, Plan, Program};
 use super::seccomp;
 use super::sys::{
@@ -44,15 +45,18 @@ pub(super) struct Descriptors {
     pub(super) lifeline: c_int,
     /// The host signals that users are mapped, and then that the program may start.
     pub(super) go_on: c_int,
+    /// Takes the socket that the host's proxy listens on, for a run with rules.
+    pub(super) proxy: Option<c_int>,
 }
 
 const SETUP: c_int = 3;
 const STATUS: c_int = 4;
 const LIFELINE: c_int = 5;
 const GO_ON: c_int = 6;
+const PROXY: c_int = 7;
 
 /// The first number after the fixed ones above.
-pub(super) const FIRST_FREE: c_int = 7;
+pub(super) const FIRST_FREE: c_int = 8;
 
 /// Sent to the host right before the program is executed: a process killed on the way there did not send it.
 pub(super) const READY: u8 = u8::MAX;
@@ -76,6 +80,7 @@ pub(super) enum Step {
     AttachMounts,
     ReadOnly,
     Host,
+    Proxy,
     Fork,
     Folder,
     Limits,
@@ -86,7 +91,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const ALL: [(Self, &'static str); 19] = [
+    const ALL: [(Self, &'static str); 20] = [
         (Self::Descriptors, "close descriptors"),
         (Self::Session, "start a session"),
         (Self::Users, "become an unprivileged user"),
@@ -99,6 +104,7 @@ impl Step {
         (Self::AttachMounts, "attach mounts"),
         (Self::ReadOnly, "make the root read-only"),
         (Self::Host, "set the host name"),
+        (Self::Proxy, "open the proxy's port"),
         (Self::Fork, "start the process"),
         (Self::Folder, "enter the working directory"),
         (Self::Limits, "set resource limits"),
@@ -198,6 +204,10 @@ fn set_up(
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Users)?;
     change_root(plan, copies)?;
     sethostname(b"skill").at(Step::Host)?;
+    if from.proxy.is_some() {
+        offer_proxy(fixed(PROXY)).at(Step::Proxy)?;
+        close_range(PROXY, PROXY.unsigned_abs()).at(Step::Proxy)?;
+    }
     await_host(Step::Fork)?;
     close_range(GO_ON, GO_ON.unsigned_abs()).at(Step::Fork)
 }
@@ -219,6 +229,10 @@ fn take_descriptors(from: Descriptors) -> Result<(), Errno> {
     duplicate(from.status, STATUS, libc::O_CLOEXEC)?;
     duplicate(from.lifeline, LIFELINE, libc::O_CLOEXEC)?;
     duplicate(from.go_on, GO_ON, libc::O_CLOEXEC)?;
+    match from.proxy {
+        Some(proxy) => duplicate(proxy, PROXY, libc::O_CLOEXEC)?,
+        None => close_range(PROXY, PROXY.unsigned_abs())?,
+    }
     close_range(FIRST_FREE, c_uint::MAX)
 }
 

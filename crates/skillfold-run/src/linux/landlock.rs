@@ -7,6 +7,7 @@ use libc::{c_int, c_long};
 use rustix::io::Errno;
 
 use super::sys::{null, open_checked, owned, syscall};
+use crate::network::PROXY_PORT;
 use crate::permissions::Network;
 
 const CREATE_RULESET: c_long = 444;
@@ -14,6 +15,7 @@ const ADD_RULE: c_long = 445;
 const RESTRICT_SELF: c_long = 446;
 
 const RULE_PATH_BENEATH: c_int = 1;
+const RULE_NET_PORT: c_int = 2;
 const CREATE_RULESET_VERSION: u32 = 1;
 
 const EXECUTE: u64 = 1;
@@ -58,6 +60,12 @@ struct PathBeneath {
     parent: c_int,
 }
 
+#[repr(C)]
+struct NetPort {
+    allowed: u64,
+    port: u64,
+}
+
 /// What is allowed below a path.
 #[derive(Debug)]
 struct Rule {
@@ -74,6 +82,8 @@ pub(super) struct Rules {
     /// Older kernels know fewer attributes.
     attributes_size: usize,
     paths: Vec<Rule>,
+    /// The one port that can be connected to.
+    port: Option<u16>,
 }
 
 /// Returns the Landlock version, or the OS error.
@@ -82,7 +92,7 @@ pub(super) fn version() -> Result<i64, Errno> {
 }
 
 impl Rules {
-    pub(super) fn new(version: i64, network: Network) -> Self {
+    pub(super) fn new(version: i64, network: &Network) -> Self {
         // Each version added rights at the end: 13 in the first, then REFER, TRUNCATE and IOCTL_DEV.
         let rights = match version {
             1 => 13,
@@ -91,9 +101,10 @@ impl Rules {
             _ => 16,
         };
         let tcp = match network {
-            Network::None if version >= 4 => BIND_TCP | CONNECT_TCP,
+            Network::None | Network::Hosts(_) if version >= 4 => BIND_TCP | CONNECT_TCP,
             _ => 0,
         };
+        let has_port = tcp != 0 && matches!(network, Network::Hosts(_));
         let scopes = if version >= VERSION_WITH_SCOPES {
             SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS
         } else {
@@ -111,6 +122,7 @@ impl Rules {
                 _ => 24,
             },
             paths: Vec::new(),
+            port: has_port.then_some(PROXY_PORT),
         }
     }
 
@@ -151,6 +163,14 @@ impl Rules {
         let ruleset = owned(syscall!(CREATE_RULESET, attributes, size, 0)?);
         for rule in &self.paths {
             allow(&ruleset, rule)?;
+        }
+        if let Some(port) = self.port {
+            let rule = NetPort {
+                allowed: CONNECT_TCP,
+                port: u64::from(port),
+            };
+            let (ruleset, rule) = (ruleset.as_raw_fd(), &raw const rule);
+            syscall!(ADD_RULE, ruleset, RULE_NET_PORT, rule, 0)?;
         }
         syscall!(RESTRICT_SELF, ruleset.as_raw_fd(), 0).map(drop)
     }

@@ -14,6 +14,8 @@ mod cgroup;
 
 mod kernel_mounts;
 
+mod loopback;
+
 mod plan;
 
 mod child;

@@ -47,8 +47,8 @@ const SYSTEM: [&str; 11] = [
     "/etc/ssl/openssl.cnf",
 ];
 
-/// Also readable by a run with network access: name resolution and certificates.
-const NETWORK: [&str; 10] = [
+/// Also readable by a run with the host's network: name resolution.
+const RESOLUTION: [&str; 7] = [
     "/etc/resolv.conf",
     "/etc/hosts",
     "/etc/host.conf",
@@ -56,6 +56,10 @@ const NETWORK: [&str; 10] = [
     "/etc/gai.conf",
     "/etc/services",
     "/etc/protocols",
+];
+
+/// Also readable by a run with any network access.
+const CERTIFICATES: [&str; 3] = [
     "/etc/ssl/certs",
     "/etc/pki/ca-trust/extracted",
     "/etc/ca-certificates",
@@ -155,7 +159,7 @@ pub(super) struct Plan<'a> {
     pub(super) scratch_options: CString,
     pub(super) items: Vec<Item<'a>>,
     pub(super) mounts: Vec<Mount>,
-    pub(super) network: Network,
+    pub(super) network: &'a Network,
     pub(super) program: Program,
 }
 
@@ -346,10 +350,14 @@ fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
     for path in DEVICES {
         add(path.as_ref(), Access::Devices);
     }
-    if permissions.network() == Network::Host {
-        for path in NETWORK {
-            add(path.as_ref(), Access::Read);
-        }
+    let network: &[&[&str]] = match permissions.network() {
+        Network::None => &[],
+        // The proxy resolves names.
+        Network::Hosts(_) => &[&CERTIFICATES],
+        Network::Host => &[&RESOLUTION, &CERTIFICATES],
+    };
+    for path in network.iter().copied().flatten() {
+        add(path.as_ref(), Access::Read);
     }
     let Installed {
         path,

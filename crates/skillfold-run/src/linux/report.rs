@@ -14,6 +14,7 @@ use crate::guard::Guard;
 use crate::installed::Installed;
 use crate::layers::{Layer, SandboxReport};
 use crate::limits::RunLimits;
+use crate::network::Resolver;
 use crate::permissions::Permissions;
 use crate::process::{Control as _, Input, Request};
 
@@ -79,6 +80,8 @@ pub(super) fn probe_sandbox(report: &SandboxReport) -> (Option<String>, Option<S
                     named: Vec::new(),
                 },
                 granted: Vec::new(),
+                resolver: &Resolver::default(),
+                connections: None,
                 script: "",
                 host: None,
                 arguments: &[],

@@ -151,7 +151,7 @@ const NEW_NAMESPACES: u32 = 0x7e02_0000;
 
 /// Builds the filters. A call must pass all of them.
 pub(super) fn filters(
-    network: Network,
+    network: &Network,
     unix_sockets: UnixSockets,
 ) -> Result<Vec<BpfProgram>, BackendError> {
     let calls = [REFUSED, REFUSED_HERE, REFUSED_NEW].concat();
@@ -191,6 +191,7 @@ pub(super) fn filters(
     )?;
     let sockets = match network {
         Network::None => Vec::new(),
+        Network::Hosts(_) => only_tcp(),
         Network::Host => {
             let mut domains = vec![libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
             if unix_sockets == UnixSockets::Allowed {
@@ -250,6 +251,18 @@ fn with_any(argument: u8, bits: u32) -> Vec<Vec<Condition>> {
 /// Returns the conditions for a first argument that is none of these values.
 fn other_than(values: &[u32]) -> Vec<Condition> {
     values.iter().map(|value| (0, Ne, *value)).collect()
+}
+
+/// Returns the conditions for sockets other than TCP. Unix sockets are refused too: those of host programs may be in granted
+/// folders.
+fn only_tcp() -> Vec<Vec<Condition>> {
+    const KINDS: u32 = 0xf;
+    let stream = libc::SOCK_STREAM.unsigned_abs();
+    let others = (0..=KINDS).filter(|kind| *kind != stream);
+    let kinds = others.map(|kind| vec![(1, MaskedEq(u64::from(KINDS)), kind)]);
+    let protocols = [libc::IPPROTO_IP, libc::IPPROTO_TCP].map(|it| (2, Ne, it.unsigned_abs()));
+    let domains = other_than(&[libc::AF_INET, libc::AF_INET6].map(domain));
+    kinds.chain([domains, protocols.to_vec()]).collect()
 }
 
 /// Compiles a filter. It kills processes that use another architecture's calls, whose numbers mean something else.

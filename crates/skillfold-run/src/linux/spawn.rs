@@ -2,7 +2,8 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Seek as _, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,12 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, getegid, geteuid, pidfd_sen
 use super::cgroup::ControlGroup;
 use super::child::{Descriptors, FAILURE_BYTES, FIRST_FREE, READY, Step, USER, first_process};
 use super::kernel_mounts::kernel_mount_in;
+use super::loopback::take_proxy;
 use super::plan::Plan;
 use super::sys::{null, owned, set_signal_mask, syscall};
 use crate::error::{RunError, RunErrorKind};
 use crate::limits::RunLimits;
+use crate::network::{Connection, ConnectionLog, Gate, Proxy};
 use crate::permissions::Network;
 use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
 
@@ -81,7 +84,16 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
     let streams = Streams::new(request.input)
         .map_err(&prepared)
         .map_err(failed)?;
-    let boxed = launch(&plan, &streams, request.limits).map_err(failed)?;
+    let mut boxed = launch(&plan, &streams, request.limits).map_err(failed)?;
+    if let Network::Hosts(rules) = plan.network {
+        let gate = Gate::new(rules.clone(), request.resolver.clone());
+        let log = ConnectionLog::new(request.connections.cloned());
+        if let Err(error) = boxed.start_proxy(gate, log) {
+            boxed.kill();
+            let _ = boxed.wait();
+            return Err(failed(SetupFailure::at("start the proxy")(error)));
+        }
+    }
     let Streams { host, .. } = streams;
     Ok(Process {
         stdin: host.stdin.map(|pipe| Box::new(pipe) as _),
@@ -162,6 +174,22 @@ pub(super) struct Boxed {
     /// Closing this ends the sandbox, so it dies with the host, however that ends.
     _lifeline: PipeWriter,
     group: Mutex<Option<ControlGroup>>,
+    /// The end of a pair from which the proxy's socket is received, for a run with rules.
+    proxy_end: Option<UnixStream>,
+    proxy: Mutex<Option<Proxy>>,
+    connections: Mutex<(Vec<Connection>, u64)>,
+}
+
+impl Boxed {
+    /// Starts the proxy, on the socket that the first process has sent. Programs that connect before wait.
+    fn start_proxy(&mut self, gate: Gate, log: ConnectionLog) -> io::Result<()> {
+        let Some(end) = self.proxy_end.take() else {
+            return Ok(());
+        };
+        let proxy = Proxy::start(take_proxy(end)?, gate, log)?;
+        *locked(&self.proxy) = Some(proxy);
+        Ok(())
+    }
 }
 
 /// Sets up a sandbox, and returns once its program has started.
@@ -185,6 +213,13 @@ pub(super) fn launch(
     let [setup_end, status_end, lifeline_end, go_on_end] = ends.map(lift);
     let (setup_end, status_end) = (setup_end.map_err(&failed)?, status_end.map_err(&failed)?);
     let (lifeline_end, go_on_end) = (lifeline_end.map_err(&failed)?, go_on_end.map_err(&failed)?);
+    let (proxy_end, proxy) = match plan.network {
+        Network::Hosts(_) => {
+            let (host, end) = UnixStream::pair().map_err(&failed)?;
+            (Some(host), Some(lift(end.into()).map_err(&failed)?))
+        }
+        Network::None | Network::Host => (None, None),
+    };
     let descriptors = Descriptors {
         stdin: streams.stdin.as_raw_fd(),
         stdout: streams.stdout.as_raw_fd(),
@@ -193,15 +228,19 @@ pub(super) fn launch(
         status: status_end.as_raw_fd(),
         lifeline: lifeline_end.as_raw_fd(),
         go_on: go_on_end.as_raw_fd(),
+        proxy: proxy.as_ref().map(AsRawFd::as_raw_fd),
     };
     let (pid, process) = clone(plan, descriptors).map_err(SetupFailure::at("make namespaces"))?;
-    drop((setup_end, status_end, lifeline_end));
+    drop((setup_end, status_end, lifeline_end, proxy));
     let boxed = Boxed {
         process,
         status: Mutex::new(status),
         ended: Mutex::new(None),
         _lifeline: lifeline,
         group: Mutex::new(None),
+        proxy_end,
+        proxy: Mutex::new(None),
+        connections: Mutex::default(),
     };
     prefer_to_kill(pid);
     let started = map_users(pid)
@@ -230,7 +269,7 @@ pub(super) fn launch(
 fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedFd)> {
     let mut copies: Vec<Option<OwnedFd>> = plan.mounts.iter().map(|_| None).collect();
     let network = match plan.network {
-        Network::None => libc::CLONE_NEWNET,
+        Network::None | Network::Hosts(_) => libc::CLONE_NEWNET,
         Network::Host => 0,
     };
     // Without an exit signal, no host handler notices it, and no `wait` for any child takes its status.
@@ -342,8 +381,15 @@ impl Control for Boxed {
             Err(_) => ExitStatus::Signalled(libc::SIGKILL),
         };
         locked(&self.group).take();
+        if let Some(proxy) = locked(&self.proxy).take() {
+            *locked(&self.connections) = proxy.finish();
+        }
         *ended = Some(status);
         Ok(status)
+    }
+
+    fn take_connections(&self) -> (Vec<Connection>, u64) {
+        std::mem::take(&mut *locked(&self.connections))
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Refused {
 
 /// A started process. Dropping it kills the process, and with it the threads on its pipes.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ServerConnection {
     running: Running,
     requests: SyncSender<Vec<u8>>,
     lines: Receiver<Line>,
@@ -52,7 +52,7 @@ pub(super) struct Connection {
     last_id: u64,
 }
 
-impl Connection {
+impl ServerConnection {
     /// Puts right what the process may not do in the folders it can write.
     pub(super) fn correct(&self) -> Vec<Correction> {
         self.running.correct()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skillfold_core::name::ResourcePath;
 
 use super::check::check_tools;
-use super::connection::Connection;
+use super::connection::ServerConnection;
 use super::lines::last_lines;
 use super::message;
 use super::options::{ToolsetLoader, ToolsetOptions};
@@ -63,15 +63,15 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a process and lists its tools, all within the time of one call.
-    fn start(&self) -> Result<(Connection, Vec<ToolSpec>), RunError> {
+    fn start(&self) -> Result<(ServerConnection, Vec<ToolSpec>), RunError> {
         let mut run = Run::new(&self.copy, &self.file).with_options(self.options.run().clone());
         if let Some(host) = self.host {
             run = run.with_language_host(host);
         }
         let run = run.with_arguments(self.arguments.iter().cloned());
-        let mut connection = Connection::start(run, &self.file, &self.options)?;
+        let mut connection = ServerConnection::start(run, &self.file, &self.options)?;
         let deadline = connection.deadline();
-        let ask = |connection: &mut Connection, method, params: &Value| {
+        let ask = |connection: &mut ServerConnection, method, params: &Value| {
             let answer = connection.request(method, params, deadline)?;
             answer.map_err(|refused| self.invalid(&last_lines(&refused.message)))
         };
@@ -109,7 +109,7 @@ pub(super) struct ServerToolset {
     server: Server,
     tools: Vec<ToolSpec>,
     /// The process, until it fails.
-    connection: Option<Connection>,
+    connection: Option<ServerConnection>,
 }
 
 impl ServerToolset {
@@ -123,7 +123,7 @@ impl ServerToolset {
     }
 
     /// Returns the process, or starts a new one once.
-    fn connection(&mut self) -> Result<&mut Connection, RunError> {
+    fn connection(&mut self) -> Result<&mut ServerConnection, RunError> {
         if let Some(connection) = self.connection.take() {
             return Ok(self.connection.insert(connection));
         }

@@ -14,6 +14,7 @@ mod copies;
 mod grants;
 mod guard;
 mod hostile;
+mod network;
 mod packages;
 mod probes;
 mod project_attacks;

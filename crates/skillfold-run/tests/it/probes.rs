@@ -87,6 +87,14 @@ fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
     let (_, refusal) = probe_in_sandbox(&Host::new(), &user, "whole");
     assert_eq!(refusal["code"], "sandbox_unavailable");
     assert_eq!(refusal["layer"], "namespaces");
+    let (_, refusal) = probe_in_sandbox(&Host::new(), &user, "hosts without namespaces");
+    assert_eq!(refusal["code"], "sandbox_unavailable");
+    let message = refusal["message"].as_str().unwrap();
+    assert!(
+        message
+            .starts_with("The network cannot be limited to hosts without the layer `namespaces`"),
+        "{message}"
+    );
     let (results, outcome) = probe_in_sandbox(&Host::new(), &user, "without namespaces");
     let results = results.unwrap_or_else(|| panic!("{outcome}"));
     let is_known = |name: &str| {
@@ -286,6 +294,10 @@ fn run_the_probes(input: &Value) -> Value {
     let (mut accept, mut permissions) = (Accept::default(), Permissions::default());
     match mode {
         "without namespaces" => accept = accept.missing(Layer::Namespaces),
+        "hosts without namespaces" => {
+            accept = accept.missing(Layer::Namespaces);
+            permissions = permissions.with_hosts(["api.example.com".parse().unwrap()]);
+        }
         "network" => permissions = permissions.with_network(),
         "heart" => permissions = permissions.with_write(input["scratch"].as_str().unwrap()),
         _ => {}

@@ -17,6 +17,8 @@ pub(crate) mod write_root;
 mod cleanup;
 pub(crate) mod lock;
 
+pub(crate) mod bounded_log;
+
 pub(crate) mod write_target;
 
 pub(crate) mod skill_files;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{ApprovedPath, NamedInterpreter, Prepare, RunError};
+use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, Prepare, RunError, RunErrorKind};
 use skillfold_store::Approval;
 
 use crate::environment::now;
@@ -32,7 +32,8 @@ impl Skills {
             None => NotAllowed::Unknown,
             Some(known) => {
                 let (paths, programs) = (known.paths.clone(), known.interpreters.clone());
-                let approved = asked.clone().with_approved(paths, programs, home);
+                let mut approved = asked.clone().with_approved(paths, programs, home);
+                approved.set_hosts(known.hosts.clone());
                 match self.check_entry(known, &approved)? {
                     None => return Ok((approved, Ok(known.clone()))),
                     Some(refused) => refused,
@@ -215,6 +216,36 @@ impl RunnableSkill {
         self.project.access()
     }
 
+    /// Lets a host that it asks for be in a private network, such as `git.example.com` in a company's network. Unless
+    /// that was so before, the skill has to be allowed again.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted` if it does not ask for this host.
+    pub fn with_private_host(mut self, host: &str) -> Result<Self, RunError> {
+        let mut hosts = self.asked.hosts().to_vec();
+        let is_named = |rule: &HostRule| {
+            let port = rule.port().map(|port| format!("{}:{port}", rule.host()));
+            rule.host() == host || port.as_deref() == Some(host)
+        };
+        if !hosts.iter().any(is_named) {
+            let message = format!("`{}` does not ask to reach `{host}`", self.id);
+            let hint = "Name a host as its `permissions.network` has it; `skillfold run` with its id shows them";
+            return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
+        }
+        for rule in hosts.iter_mut().filter(|rule| is_named(rule)) {
+            *rule = rule.clone().with_private();
+        }
+        if hosts == self.asked.hosts() {
+            return Ok(self);
+        }
+        self.asked.set_hosts(hosts.clone());
+        let permissions = self.options.permissions().clone().with_hosts(hosts);
+        self.options = self.options.with_permissions(permissions);
+        self.allowed = Err(NotAllowed::Unknown);
+        Ok(self)
+    }
+
     /// Returns what the list gets for this skill.
     fn entry(&self, folder: PathBuf, tools: Vec<SkillTool>) -> AllowedSkill {
         AllowedSkill {
@@ -225,6 +256,7 @@ impl RunnableSkill {
             interpreters: self.asked.interpreters().to_vec(),
             projects: self.project.decisions(),
             every_project: self.project.every,
+            hosts: self.asked.hosts().to_vec(),
             tools,
             packages: self.packages.clone(),
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{ApprovedPath, NamedInterpreter};
+use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter};
 use skillfold_store::{Allowance, Approval, Operation};
 
 use crate::environment::Environment;
@@ -47,6 +47,9 @@ pub struct AllowedSkill {
     /// What it may do with every other project.
     #[serde(default)]
     pub every_project: Option<ProjectAccess>,
+    /// The hosts that it may reach.
+    #[serde(default, deserialize_with = "from_json")]
+    pub hosts: Vec<HostRule>,
     /// The tools of its toolsets.
     #[serde(default, deserialize_with = "from_json")]
     pub tools: Vec<SkillTool>,
@@ -131,6 +134,7 @@ impl AllowedSkill {
             self.interpreters,
             self.projects,
             self.every_project,
+            self.hosts,
             self.tools,
             self.packages,
         ]);
@@ -234,6 +238,7 @@ pub(super) fn allow(
         ("paths", json!(skill.paths)),
         ("interpreters", json!(skill.interpreters)),
         ("projects", json!(skill.projects)),
+        ("hosts", json!(skill.hosts)),
         ("packages", json!(skill.packages)),
     ];
     for (key, list) in lists {

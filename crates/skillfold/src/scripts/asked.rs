@@ -4,7 +4,9 @@ use std::path::Path;
 
 use skillfold_core::diagnostic::visible;
 use skillfold_core::read::{Manifest, Value};
-use skillfold_run::{ApprovedPath, NamedInterpreter, PathAccess, PathKind, Permissions};
+use skillfold_run::{
+    ApprovedPath, HostRule, NamedInterpreter, Network, PathAccess, PathKind, Permissions,
+};
 
 use crate::environment::{Environment, real_path};
 use crate::scripts::project_access::ProjectAccess;
@@ -16,15 +18,15 @@ const MAX_ENTRIES: usize = 100;
 /// The words that ask for no network.
 const NO: [&str; 3] = ["false", "no", "none"];
 
-/// The words that ask for the network without naming a host.
+/// The words that ask for the whole network.
 const YES: [&str; 2] = ["true", "yes"];
 
 /// What a skill asks for beyond its own files and a scratch folder.
 ///
 /// ```yaml
 /// permissions:
-///   network: [api.example.com]   # or `true`; grants the whole network; the host names only inform the user
-///   project: read                # or `write`: the folder that the user works in
+///   network: [api.example.com, "*.internal:8443"]   # or `true`: the whole network
+///   project: read   # or `write`: the folder that the user works in
 ///   read: [~/Documents]
 ///   write: [~/Reports]
 ///   env: [EXAMPLE_TOKEN]
@@ -35,10 +37,8 @@ const YES: [&str; 2] = ["true", "yes"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskedPermissions {
-    /// Whether the skill asks for the network.
-    pub network: bool,
-    /// The hosts that it says it talks to. They are not enforced.
-    pub hosts: Vec<String>,
+    /// The hosts that the skill asks to reach, or the whole network.
+    pub network: Network,
     /// The files and folders that it asks to read.
     pub read: Vec<String>,
     /// The files and folders that it asks to write.
@@ -75,12 +75,7 @@ impl AskedPermissions {
 
     fn read_field(&mut self, key: &str, value: &Value) {
         match key {
-            "network" => {
-                self.hosts = words(value);
-                self.hosts.retain(|word| !NO.contains(&word.as_str()));
-                self.network = !self.hosts.is_empty();
-                self.hosts.retain(|word| !YES.contains(&word.as_str()));
-            }
+            "network" => self.read_network(value),
             "read" => self.read = self.grantable_paths(value),
             "write" => self.write = self.grantable_paths(value),
             "project" => {
@@ -97,6 +92,42 @@ impl AskedPermissions {
             "env" | "environment" => self.variables = words(value),
             other => self.unknown.push(other.to_owned()),
         }
+    }
+
+    /// Reads the hosts, and adds everything that is none to `unknown`.
+    fn read_network(&mut self, value: &Value) {
+        let mut words = words(value);
+        words.retain(|word| !NO.contains(&word.as_str()));
+        if words.iter().any(|word| YES.contains(&word.as_str())) {
+            self.network = Network::Host;
+            return;
+        }
+        let mut hosts: Vec<HostRule> = Vec::new();
+        for word in words {
+            match word.parse() {
+                Ok(rule) if hosts.contains(&rule) => {}
+                Ok(rule) => hosts.push(rule),
+                Err(_) => self.unknown.push(word),
+            }
+        }
+        self.set_hosts(hosts);
+    }
+
+    /// Returns the hosts that the skill asks to reach; none if it asks for the whole network.
+    pub fn hosts(&self) -> &[HostRule] {
+        match &self.network {
+            Network::Hosts(hosts) => hosts,
+            _ => &[],
+        }
+    }
+
+    /// Sets the hosts. A skill that asks for the whole network has none.
+    pub(super) fn set_hosts(&mut self, hosts: Vec<HostRule>) {
+        self.network = match self.network {
+            Network::Host => Network::Host,
+            _ if hosts.is_empty() => Network::None,
+            _ => Network::Hosts(hosts),
+        };
     }
 
     /// Returns the grantable paths of a field, and adds everything else to `unknown`.
@@ -161,7 +192,7 @@ impl AskedPermissions {
 
     /// Returns whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        !self.network
+        self.network == Network::None
             && self.project == ProjectAccess::None
             && self.paths.is_empty()
             && self.interpreters.is_empty()
@@ -175,14 +206,11 @@ impl AskedPermissions {
     /// `permissions` grants must have a line here.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.network {
-            let hosts = self.hosts.join(", ");
-            lines.push(if hosts.is_empty() {
-                "the network".to_owned()
-            } else {
-                format!("the network, all of it (it names {})", visible(&hosts))
-            });
+        if self.network == Network::Host {
+            lines.push("the WHOLE network, your machine's own services included".to_owned());
         }
+        let hosts = self.hosts().iter();
+        lines.extend(hosts.map(|rule| format!("network access to {rule}")));
         lines.extend(self.path_lines.iter().cloned());
         let variables = self.variables.iter();
         lines.extend(variables.map(|name| format!("the variable {}", visible(name))));
@@ -192,9 +220,10 @@ impl AskedPermissions {
     /// Returns what a run gets if all of this is granted. Variables that are not set are left out.
     pub(super) fn permissions(&self, environment: &Environment) -> Permissions {
         let mut permissions = Permissions::default();
-        if self.network {
-            permissions = permissions.with_network();
-        }
+        permissions = match &self.network {
+            Network::Host => permissions.with_network(),
+            _ => permissions.with_hosts(self.hosts().to_vec()),
+        };
         for path in &self.paths {
             permissions = permissions.with_path(path.clone());
         }

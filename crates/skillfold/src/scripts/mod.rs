@@ -22,6 +22,8 @@ mod project;
 mod allow;
 mod explain;
 mod granted_packages;
+mod network_failure;
+mod network_log;
 mod shown;
 
 use std::path::{Path, PathBuf};
@@ -123,6 +125,13 @@ impl Skills {
             None => Ok(allowed),
             Some(refused) => Err(refused),
         });
+        let mut options = RunOptions::default()
+            .with_permissions(permissions)
+            .with_accepted(accepted_layers(&report.settings)?)
+            .with_search_path(search_path(environment));
+        if let Some(observer) = network_log::observer(environment, entry.id()) {
+            options = options.with_connection_observer(observer);
+        }
         let mut skill = RunnableSkill {
             id: entry.id().to_owned(),
             folder: real_dir,
@@ -133,10 +142,7 @@ impl Skills {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            options: RunOptions::default()
-                .with_permissions(permissions)
-                .with_accepted(accepted_layers(&report.settings)?)
-                .with_search_path(search_path(environment)),
+            options,
             asked,
             allowed,
             packages: Vec::new(),

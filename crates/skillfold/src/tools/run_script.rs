@@ -93,7 +93,7 @@ impl Session {
     }
 
     pub(super) fn run_script(&self, asked: RunArguments) -> ToolAnswer {
-        let run = || -> Result<(Outcome, Vec<String>), ScriptError> {
+        let run = || -> Result<ToolAnswer, ScriptError> {
             let skill = self.runnable(&asked.skill_id)?;
             let script: ResourcePath = (asked.script.parse())
                 .map_err(|_| Error::invalid(&asked.script, "It is not a path inside the skill"))?;
@@ -114,12 +114,9 @@ impl Session {
                     visible(&packages)
                 ));
             }
-            Ok((outcome, notes))
+            Ok(ran(&outcome, &notes))
         };
-        match run() {
-            Ok((outcome, notes)) => ran(&outcome, &notes),
-            Err(error) => failed(&error),
-        }
+        run().unwrap_or_else(|error| failed(&error))
     }
 
     pub(super) fn call_tool(&self, asked: &CallArguments) -> ToolAnswer {

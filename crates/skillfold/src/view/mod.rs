@@ -51,7 +51,8 @@ pub use proposals::{
 };
 #[cfg(feature = "run")]
 pub use scripts::{
-    AllowedList, AllowedRow, RunView, ScriptList, ScriptView, SkillToolView, UnusableScriptView,
+    AllowedList, AllowedRow, ConnectionView, RunView, ScriptList, ScriptView, SkillToolView,
+    UnusableScriptView,
 };
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingsView};

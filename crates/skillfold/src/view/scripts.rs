@@ -1,7 +1,7 @@
 //! The JSON views of what a skill can run, and of what a run did.
 
 use skillfold_run::toolset::{ToolOutput, qualified_name};
-use skillfold_run::{End, Outcome};
+use skillfold_run::{Connection, End, Outcome, Refusal};
 
 use crate::json::Json;
 use crate::scripts::{AllowedSkill, AllowedSkills, RunnableSkill, SkillTool};
@@ -219,6 +219,12 @@ pub struct RunView {
     /// Seconds from start to end, of a script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// The connections that a script made or was refused, if it may reach some hosts; the first 1,000.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionView>,
+    /// How many more there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_connections: Option<u64>,
     /// The title that a tool gave.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -229,6 +235,41 @@ pub struct RunView {
     )]
     #[serde(skip_serializing_if = "Json::is_null")]
     pub metadata: Json,
+}
+
+/// A connection that a script made or was refused.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ConnectionView {
+    /// The host as the script named it; empty if its request was not understood.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The address that it was connected to, or because of which it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// `connected`, or why not: `not_allowed`, `private_address`, `this_machine`, `unusable_address`, `not_resolved`,
+    /// `unreachable`, `invalid_request`.
+    pub result: String,
+    /// Bytes from the script to the host.
+    pub sent: u64,
+    /// Bytes from the host to the script.
+    pub received: u64,
+}
+
+impl ConnectionView {
+    fn new(connection: &Connection) -> Self {
+        let result = connection.refusal.map_or("connected", Refusal::code);
+        Self {
+            host: connection.host.clone(),
+            port: connection.port,
+            address: connection.address.map(|address| address.to_string()),
+            result: result.to_owned(),
+            sent: connection.sent,
+            received: connection.received,
+        }
+    }
 }
 
 impl RunView {
@@ -249,6 +290,12 @@ impl RunView {
             output: outcome.stdout_text().into_owned(),
             errors: outcome.stderr_text().into_owned(),
             seconds: Some(outcome.duration.as_secs_f64()),
+            connections: outcome
+                .connections
+                .iter()
+                .map(ConnectionView::new)
+                .collect(),
+            more_connections: Some(outcome.more_connections).filter(|more| *more > 0),
             ..Self::default()
         }
     }

@@ -23,6 +23,8 @@ mod load;
 mod load_skill;
 mod meaning;
 mod model;
+#[cfg(all(feature = "run", target_os = "linux"))]
+mod network;
 #[cfg(feature = "reports")]
 mod overlap;
 #[cfg(feature = "store")]

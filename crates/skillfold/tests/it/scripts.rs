@@ -269,7 +269,7 @@ fn skill_gets_no_more_than_the_permissions_shown_to_the_user() {
     user.write("SKILL.md", "---\nname: pdf\ndescription: d\npermissions:\n  network: [api.example.com]\n  read: [~/in, /data]\n  write: ['~/out']\n---\n");
     let skill = skills.runnable("pdf").unwrap();
     insta::assert_snapshot!(skill.asked().lines().join("\n"), @"
-    the network, all of it (it names api.example.com)
+    network access to api.example.com
     read access to /data, which does not exist yet, below /
     read access to ~/in, which does not exist yet, below ~
     write access to ~/out, to be created as a folder below ~
