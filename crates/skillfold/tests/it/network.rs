@@ -184,7 +184,7 @@ fn name_that_is_private_or_this_machine_is_refused_with_the_way_out() {
     let refused = |host: &str, address: [u8; 4]| {
         let resolver = Resolver::new(move |_| Ok(vec![address.into()]));
         let run = skill.run_as_host(&file).with_arguments([host]);
-        let run = run.with_options(skill.options().clone().with_resolver(resolver));
+        let run = run.with_options(skill.options().with_resolver(resolver));
         skill.explain(&[], &run.run().unwrap()).join("\n")
     };
     insta::assert_snapshot!(refused("git.example.com", [10, 0, 0, 1]), @"`git.example.com` is in a private network (10.0.0.1), which was not allowed: if that is right, run `skillfold allow api --private-network git.example.com`");
@@ -212,7 +212,8 @@ fn private_host_needs_a_permission_of_its_own_which_is_kept() {
     let again = skills.runnable("api").unwrap();
     assert!(again.allowed().is_some());
     assert_eq!(again.asked().lines(), skill.asked().lines());
-    let Network::Hosts(rules) = again.options().permissions().network() else {
+    let options = again.options();
+    let Network::Hosts(rules) = options.permissions().network() else {
         panic!("no hosts");
     };
     assert!(rules[0].is_private() && !rules[1].is_private());
