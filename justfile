@@ -204,6 +204,11 @@ run-scripts *options:
     cargo build --release -p skillfold-cli
     python3 conformance/run/run.py --skillfold target/release/skillfold {{options}}
 
+# Ten skills work on a project, as a new user would have them; `--uv PATH` for those with packages
+project-skills *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/project/run.py --skillfold target/release/skillfold {{options}}
+
 # Compare the screens of every command at 80 and 120 columns, with 68 and 3,000 skills; `--update` writes them
 screens *options:
     cargo build --release -p skillfold-cli

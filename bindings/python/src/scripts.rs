@@ -164,7 +164,11 @@ impl Runner {
         })
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "Python passes a list")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        clippy::too_many_arguments,
+        reason = "Python passes a list, and each by itself"
+    )]
     fn run(
         &self,
         py: Python<'_>,
@@ -172,10 +176,13 @@ impl Runner {
         script: &str,
         arguments: Vec<String>,
         input: Vec<u8>,
+        limits: &str,
         cancel: &Cancel,
     ) -> PyResult<String> {
         let run = || -> Result<String, ScriptError> {
-            let skill = self.skills.runnable(id)?;
+            let limits = serde_json::from_str(limits)
+                .map_err(|error| Error::invalid("limits", error.to_string()))?;
+            let skill = self.skills.runnable(id)?.with_limits(limits)?;
             let path: ResourcePath = script
                 .parse()
                 .map_err(|_| Error::invalid(script, "It is not a path inside the skill"))?;

@@ -1,15 +1,24 @@
-"""Scripts and tools of skills, which run in a box."""
+"""Scripts and tools of skills, which run in a sandbox."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillfold import _skillfold, views
 from skillfold._threads import until_cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+class ScriptLimits(TypedDict, total=False):
+    """Limits of a run. What is left out is as the settings say."""
+
+    seconds: int
+    memory_mb: int
+    output_kb: int
+    processes: int
 
 
 TOOL_CHECKS = {"allowed": True, "conditional": False, "refused": False}
@@ -54,13 +63,16 @@ class Running:
         script: str,
         arguments: Sequence[str] = (),
         input: str | bytes = b"",  # noqa: A002
+        *,
+        limits: ScriptLimits | None = None,
     ) -> views.Run:
         """Run a skill's script in the sandbox, and return how it ended and what it wrote.
 
+        `limits` are at most those of the settings (`script_seconds` and the like), which count without them.
         It raises `RefusedError` if the skill is not allowed, or has changed since (`Reviewer.allow` allows it), and
         `RunError` if it cannot start. Ctrl-C ends the script.
         """
-        return self._run(skill_id, script, arguments, input, _skillfold.Cancel())
+        return self._run(skill_id, script, arguments, input, limits, _skillfold.Cancel())
 
     def _run(
         self,
@@ -68,13 +80,14 @@ class Running:
         script: str,
         arguments: Sequence[str],
         input: str | bytes,  # noqa: A002
+        limits: ScriptLimits | None,
         cancel: _skillfold.Cancel,
     ) -> views.Run:
         if isinstance(arguments, str):
             message = f"`arguments` is a list: pass [{arguments!r}]"
             raise TypeError(message)
         given = input.encode() if isinstance(input, str) else input
-        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, cancel)))
+        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, json.dumps(limits or {}), cancel)))
 
     async def arun(
         self,
@@ -82,10 +95,12 @@ class Running:
         script: str,
         arguments: Sequence[str] = (),
         input: str | bytes = b"",  # noqa: A002
+        *,
+        limits: ScriptLimits | None = None,
     ) -> views.Run:
         """Do what `run` does, on another thread. The script ends if the task is cancelled."""
         cancel = _skillfold.Cancel()
-        return await until_cancelled(cancel, self._run, skill_id, script, arguments, input, cancel)
+        return await until_cancelled(cancel, self._run, skill_id, script, arguments, input, limits, cancel)
 
     def call_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
         """Call a skill's tool's toolset in the sandbox, and return its answer. A call that fails raises `RunError`."""

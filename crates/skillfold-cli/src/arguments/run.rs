@@ -49,6 +49,18 @@ pub(crate) struct RunScript {
     /// Let this run read and write a file or folder; can be repeated
     #[arg(long, value_name = "PATH", requires = "script")]
     pub(crate) write: Vec<PathBuf>,
+    /// Maximum seconds of this run
+    #[arg(long, value_name = "N", requires = "script")]
+    pub(crate) seconds: Option<u64>,
+    /// Maximum memory of this run, in MiB
+    #[arg(long, value_name = "N", requires = "script")]
+    pub(crate) memory_mb: Option<u64>,
+    /// Maximum output of this run, in KiB
+    #[arg(long, value_name = "N", requires = "script")]
+    pub(crate) output_kb: Option<u64>,
+    /// Maximum processes and threads of this run
+    #[arg(long, value_name = "N", requires = "script")]
+    pub(crate) processes: Option<u64>,
     /// Pass stdin to the script
     #[arg(long)]
     pub(crate) stdin: bool,

@@ -9,7 +9,7 @@ use skillfold::core::diagnostic::visible;
 use skillfold::core::name::ResourcePath;
 use skillfold::core::{Error, Refusal};
 use skillfold::run::{ApprovedPath, End, PathAccess, RunLimits, Stream, layers};
-use skillfold::scripts::{RunnableSkill, ScriptError};
+use skillfold::scripts::{RunnableSkill, ScriptError, ScriptLimits};
 use skillfold::settings::ApprovalRequires;
 use skillfold::view::{Document, RunView, ScriptList};
 
@@ -56,6 +56,12 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
         ));
     }
     let skill = with_paths(global, &skills, skill, options)?;
+    let limits = ScriptLimits::default()
+        .with_seconds(options.seconds)
+        .with_memory_mb(options.memory_mb)
+        .with_output_kb(options.output_kb)
+        .with_processes(options.processes);
+    let skill = skill.with_limits_of_user(limits);
     let input = if options.stdin {
         read_stdin()?
     } else {

@@ -47,6 +47,10 @@ fn explain_names_the_origin_of_each_value() {
     notify_command     none                               default
     scripts            off                                default
     sandbox_without    none                               default
+    script_seconds     60                                 default
+    script_memory_mb   1024                               default
+    script_output_kb   1024                               default
+    script_processes   128                                default
     agents             none                               default
     exit 0
     ");

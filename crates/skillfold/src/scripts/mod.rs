@@ -9,6 +9,8 @@ mod shown_path;
 
 mod project_access;
 
+mod script_limits;
+
 mod asked;
 mod error;
 mod protected;
@@ -38,7 +40,7 @@ use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
     Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, PathAccess, Permissions, Prepare, Run,
-    RunError, RunErrorKind, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
+    RunError, RunErrorKind, RunLimits, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
@@ -46,6 +48,7 @@ pub use asked::AskedPermissions;
 pub use error::ScriptError;
 pub use packages::SkillPackages;
 pub use project_access::{ProjectAccess, ProjectDecision};
+pub use script_limits::ScriptLimits;
 pub use tool::SkillTool;
 
 use self::allowed::NotAllowed;
@@ -72,6 +75,8 @@ pub struct RunnableSkill {
     project: Project,
     /// Paths that its runs get without an allowance.
     paths: Vec<ApprovedPath>,
+    /// The limits of the settings.
+    limits: ScriptLimits,
     home: Option<PathBuf>,
 }
 
@@ -125,7 +130,9 @@ impl Skills {
             None => Ok(allowed),
             Some(refused) => Err(refused),
         });
+        let limits = ScriptLimits::from_settings(&report.settings);
         let mut options = RunOptions::default()
+            .with_limits(limits.apply(RunLimits::default()))
             .with_permissions(permissions)
             .with_accepted(accepted_layers(&report.settings)?)
             .with_search_path(search_path(environment));
@@ -148,6 +155,7 @@ impl Skills {
             packages: Vec::new(),
             project,
             paths: Vec::new(),
+            limits,
             home: home.map(Path::to_owned),
             copy: Arc::new(copy),
         };
@@ -375,6 +383,24 @@ impl RunnableSkill {
     /// for; [`options`](Self::options) with less can be [set](Run::with_options).
     pub fn run_as_host<'a>(&'a self, script: &'a ResourcePath) -> Run<'a> {
         Run::new(&self.copy, script).with_options(self.options())
+    }
+
+    /// Sets limits of its runs, at most those of the settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_permitted` if one is higher.
+    pub fn with_limits(self, limits: ScriptLimits) -> Result<Self, RunError> {
+        limits.check(self.limits)?;
+        Ok(self.with_limits_of_user(limits))
+    }
+
+    /// Sets limits of its runs, whatever the settings say: the user asked for them.
+    #[must_use]
+    pub fn with_limits_of_user(mut self, limits: ScriptLimits) -> Self {
+        let own = limits.apply(self.options.limits().clone());
+        self.options = self.options.with_limits(own);
+        self
     }
 
     /// Sets the token that cancels its runs.

@@ -260,6 +260,14 @@ settings! {
     sandbox_without: String = String::new();
         User, Word, "Sandbox layers that may be missing when a script runs",
         "names of layers, separated by commas; `skillfold run --sandbox` lists them";
+    script_seconds: usize = 60;
+        User, Number, "Maximum seconds that a script or a tool call of a skill may take", "a whole number, at least 1";
+    script_memory_mb: usize = 1024;
+        User, Number, "Maximum memory of a script, in MiB", "a whole number, at least 1";
+    script_output_kb: usize = 1024;
+        User, Number, "Maximum output of a script, in KiB", "a whole number, at least 1";
+    script_processes: usize = 128;
+        User, Number, "Maximum processes and threads of a script", "a whole number, at least 1";
     agents => Agents;
         User, Tables, "Agents, and the skills each uses and may see",
         "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file";

@@ -47,7 +47,7 @@ pub(super) fn definitions() -> [ToolDefinition; 2] {
             Tool::RUN_SCRIPT,
             "Run a skill's script",
             "Runs a script that a skill's instructions mention, in a sandbox: with the skill's files, an empty folder \
-             `/tmp` and what the user granted, for at most 60 seconds. Returns what it writes."
+             `/tmp` and what the user granted. Returns what it writes."
                 .to_owned(),
             json!({
                 "skill_id": text,

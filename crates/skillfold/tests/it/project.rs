@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use skillfold::core::name::ResourcePath;
-use skillfold::scripts::{ProjectAccess, RunnableSkill, ScriptError};
+use skillfold::scripts::{ProjectAccess, RunnableSkill, ScriptError, ScriptLimits};
 use skillfold::store::Approval;
 use skillfold::{Environment, Host, Skills};
 use tempfile::TempDir;
@@ -298,4 +298,36 @@ fn unknown_words_for_the_project_are_granted_to_nobody() {
         assert_eq!(skill.project_access(), ProjectAccess::None, "{asked}");
         assert_eq!(skill.asked().unknown.join("; "), unknown, "{asked}");
     }
+}
+
+#[test]
+fn limits_are_those_of_the_settings_or_lower() {
+    let user = User::new("{}");
+    let environment = Environment::new(user.home.join("app")).home(&user.home);
+    let host = Host::new(environment).set("script_seconds", "1");
+    let skills = host.set("script_output_kb", "1").discover().unwrap().skills;
+    allow(&skills, &skills.runnable("words").unwrap());
+    let script: ResourcePath = "run.sh".parse().unwrap();
+    let end = |skill: &RunnableSkill, commands: &str| {
+        let run = skill.run(&script).unwrap().with_arguments([commands]);
+        run.run().unwrap().end.code()
+    };
+    let skill = skills.runnable("words").unwrap();
+    assert_eq!(end(&skill, "sleep 30"), "timeout");
+    assert_eq!(end(&skill, "head -c 1025 /dev/zero"), "output_too_large");
+    assert_eq!(end(&skill, "head -c 1024 /dev/zero"), "exited");
+    let more = ScriptLimits::default().with_seconds(2);
+    let refused = skill.clone().with_limits(more).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "Limit is higher than the setting `script_seconds`: 2, not 1"
+    );
+    // The user may.
+    assert_eq!(
+        end(&skill.clone().with_limits_of_user(more), "sleep 1.2"),
+        "exited"
+    );
+    let few = ScriptLimits::default().with_processes(1);
+    let skill = skill.with_limits(few).unwrap();
+    assert_eq!(skill.options().limits().processes, 1);
 }

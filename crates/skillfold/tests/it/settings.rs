@@ -98,6 +98,10 @@ fn each_settings_layer_overrides_the_previous_one() {
     notify_command = none (default)
     scripts = off (default)
     sandbox_without = none (default)
+    script_seconds = 60 (default)
+    script_memory_mb = 1024 (default)
+    script_output_kb = 1024 (default)
+    script_processes = 128 (default)
     agents = none (default)
     ");
     // The skills that it names do not exist.
