@@ -119,7 +119,7 @@ mod unix {
     /// Maximum entries of a writable folder: it is searched before and after each run.
     const MAX_ENTRIES: usize = 1_000_000;
 
-    /// Maximum folders inside each other that are searched. No client looks deeper.
+    /// Maximum folders inside each other: each takes a descriptor while it is searched.
     const MAX_DEPTH: usize = 64;
 
     /// Maximum copies of one name that are kept aside.
@@ -161,9 +161,48 @@ mod unix {
         }
     }
 
-    /// Why a folder was not searched to its end.
+    /// Whether a folder is searched before a run or after it.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum When {
+        Before,
+        /// The run could lock folders and fill them, so all of them are opened, and nothing ends the search.
+        After,
+    }
+
+    /// Why a folder was not searched to its end, before a run.
     enum Stopped {
         TooLarge,
+        TooDeep(PathBuf),
+        Locked(PathBuf),
+    }
+
+    impl Stopped {
+        fn error(self, folder: &Path) -> RunError {
+            let (message, hint) = match self {
+                Self::TooLarge => (
+                    format!(
+                        "Folder has more than {MAX_ENTRIES} entries, too many to write to safely: `{}`",
+                        folder.display()
+                    ),
+                    "Allow a folder inside it",
+                ),
+                Self::TooDeep(inside) => (
+                    format!(
+                        "Folder is more than {MAX_DEPTH} folders deep, too many to write to safely: `{}`",
+                        folder.join(inside).display()
+                    ),
+                    "Delete what is so deep, or allow another folder",
+                ),
+                Self::Locked(inside) => (
+                    format!(
+                        "Folder cannot be searched for what stays read-only in it: `{}`",
+                        folder.join(inside).display()
+                    ),
+                    "Make it readable for yourself, or allow another folder",
+                ),
+            };
+            RunError::new(RunErrorKind::NotPermitted, message, hint)
+        }
     }
 
     /// One entry with a name that stays read-only.
@@ -190,18 +229,16 @@ mod unix {
                 .iter()
                 .filter(|path| path.access == PathAccess::Write && path.real.is_dir());
             for granted in writable {
-                if guard.names.is_empty() {
+                if guard.names.is_empty() && protected.read_only_paths().is_empty() {
                     break;
                 }
                 let locks = lock(granted, &is_over)?;
                 let mut before = Vec::new();
                 let started = start_on(granted.handle());
-                let walked = walk(granted.handle(), &guard.names, &mut |found| {
+                let walked = walk(granted.handle(), &guard.names, When::Before, &mut |found| {
                     before.push(found.part);
                 });
-                if let Err(Stopped::TooLarge) = walked {
-                    return Err(too_large(&granted.path));
-                }
+                walked.map_err(|stopped| stopped.error(&granted.path))?;
                 let handle = granted.handle().try_clone_to_owned();
                 let folder = Folder {
                     handle: handle.map_err(|error| {
@@ -262,22 +299,26 @@ mod unix {
             let mut corrections = Vec::new();
             for folder in &self.folders {
                 let mut seen = Vec::new();
-                // A folder that grew too large was grown by the run; what was found until then is moved.
-                let _ = walk(folder.handle.as_fd(), &self.names, &mut |found| {
-                    let is_old = || folder.started > found.changed;
-                    if folder.before.iter().any(|part| part.is(&found.part)) || is_old() {
-                        seen.push(found.part);
-                        return;
-                    }
-                    let path = folder.path.join(&found.part.inside);
-                    corrections.push(match move_aside(&found) {
-                        Some(name) => Correction::MovedAside {
-                            to: path.with_file_name(name),
-                            path,
-                        },
-                        None => Correction::Failed(path),
-                    });
-                });
+                let _ = walk(
+                    folder.handle.as_fd(),
+                    &self.names,
+                    When::After,
+                    &mut |found| {
+                        let is_old = || folder.started > found.changed;
+                        if folder.before.iter().any(|part| part.is(&found.part)) || is_old() {
+                            seen.push(found.part);
+                            return;
+                        }
+                        let path = folder.path.join(&found.part.inside);
+                        corrections.push(match move_aside(&found) {
+                            Some(name) => Correction::MovedAside {
+                                to: path.with_file_name(name),
+                                path,
+                            },
+                            None => Correction::Failed(path),
+                        });
+                    },
+                );
                 for link in folder.before.iter().filter(|part| part.target.is_some()) {
                     if !seen.iter().any(|part| part.is(link)) {
                         let path = folder.path.join(&link.inside);
@@ -316,29 +357,24 @@ mod unix {
         Ok(locks)
     }
 
-    fn too_large(path: &Path) -> RunError {
-        let message = format!(
-            "Folder has more than {MAX_ENTRIES} entries, too many to write to safely: `{}`",
-            path.display()
-        );
-        let hint = "Allow a folder inside it";
-        RunError::new(RunErrorKind::NotPermitted, message, hint)
-    }
-
     /// Calls `visit` with everything in a folder whose name stays read-only, and does not look inside it.
     fn walk(
         folder: BorrowedFd<'_>,
         names: &[String],
+        when: When,
         visit: &mut dyn FnMut(Found<'_>),
     ) -> Result<(), Stopped> {
         if names.is_empty() {
             return Ok(());
         }
-        let mut left = MAX_ENTRIES;
+        let mut left = match when {
+            When::Before => MAX_ENTRIES,
+            When::After => usize::MAX,
+        };
         let Ok(opened) = openat(folder, c".", READ, Mode::empty()) else {
             return Ok(());
         };
-        walk_folder(opened, Path::new(""), names, &mut left, visit)
+        walk_folder(opened, Path::new(""), names, when, &mut left, visit)
     }
 
     const READ: OFlags = OFlags::RDONLY
@@ -350,6 +386,7 @@ mod unix {
         folder: OwnedFd,
         inside: &Path,
         names: &[String],
+        when: When,
         left: &mut usize,
         visit: &mut dyn FnMut(Found<'_>),
     ) -> Result<(), Stopped> {
@@ -393,22 +430,35 @@ mod unix {
                 },
             });
         }
-        if inside.components().count() >= MAX_DEPTH {
-            return Ok(());
-        }
         for name in folders {
-            if let Ok(folder) = open_folder(handle, &name) {
-                let inside = inside.join(OsStr::from_bytes(name.to_bytes()));
-                walk_folder(folder, &inside, names, left, visit)?;
+            let inside = inside.join(OsStr::from_bytes(name.to_bytes()));
+            let is_deep = inside.components().count() > MAX_DEPTH;
+            match open_folder(handle, &name, when) {
+                Ok(_) if is_deep && when == When::Before => return Err(Stopped::TooDeep(inside)),
+                Ok(folder) if !is_deep => walk_folder(folder, &inside, names, when, left, visit)?,
+                Err(Errno::ACCESS) if when == When::Before && is_own(handle, &name) => {
+                    return Err(Stopped::Locked(inside));
+                }
+                // After the run, the next one is refused. What another user locked is closed to the run too.
+                _ => {}
             }
         }
         Ok(())
     }
 
+    /// Returns whether the user could unlock a folder, and so could a run.
+    fn is_own(parent: BorrowedFd<'_>, name: &CStr) -> bool {
+        let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| {
+            let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+            is_folder && found.st_uid == rustix::process::geteuid().as_raw()
+        })
+    }
+
     /// Opens a folder to search it. A run can take away its owner's right to do so, and the owner can take it back.
-    fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    fn open_folder(parent: BorrowedFd<'_>, name: &CStr, when: When) -> Result<OwnedFd, Errno> {
         match openat(parent, name, READ, Mode::empty()) {
-            Err(Errno::ACCESS) => {
+            Err(Errno::ACCESS) if when == When::After => {
                 let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
                     return Err(Errno::NOTDIR);

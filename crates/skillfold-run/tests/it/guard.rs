@@ -197,3 +197,34 @@ fn runs_that_write_to_the_same_folder_wait_for_each_other() {
     });
     assert!(slow, "both wrote at once");
 }
+
+#[test]
+fn folder_too_deep_to_search_is_not_written_to() {
+    let (_folder, project) = project();
+    // Left by an earlier run: the next one could move it to where a client looks.
+    let told_of = told(&project, "mkdir -p $(printf 'd/%.0s' $(seq 70)).git");
+    assert_eq!(told_of, "");
+    let permissions = Permissions::default()
+        .with_write(&project)
+        .with_protected(Protected::default().with_read_only_names([".git".to_owned()]));
+    let (copy, file) = (skill(&[("a.sh", "mv d/d/d/d/d/d/d/d/d/d e")]), path("a.sh"));
+    let options = RunOptions::default().with_permissions(permissions);
+    let refused = Run::new(&copy, &file)
+        .with_options(options)
+        .run()
+        .unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("Folder is more than 64 folders deep"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn many_files_do_not_hide_what_a_run_created() {
+    let (_folder, project) = project();
+    let script = "mkdir a && cd a && for i in $(seq 3000); do : > $i; done; mkdir -p ../z/.git";
+    let told = told(&project, script);
+    assert!(told.contains("z/.git.removed-by-skillfold"), "{told}");
+}
