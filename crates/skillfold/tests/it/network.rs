@@ -212,7 +212,8 @@ fn private_host_needs_a_permission_of_its_own_which_is_kept() {
     let again = skills.runnable("api").unwrap();
     assert!(again.allowed().is_some());
     assert_eq!(again.asked().lines(), skill.asked().lines());
-    let Network::Hosts(rules) = again.options().permissions().network() else {
+    let options = again.options();
+    let Network::Hosts(rules) = options.permissions().network() else {
         panic!("no hosts");
     };
     assert!(rules[0].is_private() && !rules[1].is_private());
