@@ -351,10 +351,7 @@ fn prepare_by_lock(
 #[ignore = "installs packages from the registries"]
 fn installing_by_a_lock_gives_the_same_files_and_follows_its_versions() {
     let skills = [
-        skill(&[
-            ("requirements.txt", "six>=1.16\nrequests\n"),
-            ("a.py", ""),
-        ]),
+        skill(&[("requirements.txt", "six>=1.16\nrequests\n"), ("a.py", "")]),
         skill(&[("a.mjs", "import 'is-odd';")]),
     ];
     for copy in &skills {

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use skillfold_core::diagnostic::visible;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, Prepare, RunError, RunErrorKind};
+use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, RunError, RunErrorKind};
 use skillfold_store::Approval;
 
 use crate::environment::now;
 use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
 use crate::scripts::asked::AskedPermissions;
+use crate::scripts::packages::{Earlier, SkillPackages};
 use crate::scripts::project_access::ProjectAccess;
 use crate::scripts::tool::SkillTool;
 use crate::scripts::{RunnableSkill, ScriptError, packages};
@@ -84,7 +86,8 @@ impl Skills {
     }
 
     /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the sandbox. `observer`
-    /// receives what the installers say, line by line.
+    /// receives what the installers say, line by line. What is installed already is not installed again; if it is gone or
+    /// changed, the same versions are.
     ///
     /// # Errors
     ///
@@ -97,24 +100,50 @@ impl Skills {
     ) -> Result<AllowedSkill, ScriptError> {
         let folder = self.check_approval(skill, approval)?;
         let environment = self.environment();
+        let known = self.known_packages()?;
         let mut installed = Vec::new();
         let allow = || {
             for wanted in skill.dependencies()? {
-                let prepare = Prepare::new(&skill.copy, &wanted)
-                    .with_options(skill.options.clone())
-                    .with_observer(&mut observer);
-                let packages = packages::install(environment, &wanted, prepare)?;
-                installed.push(packages);
+                let mut prepare = skill.prepare(&wanted);
+                match Earlier::find(environment, &wanted, prepare.digest()?, &known)? {
+                    Earlier::Installed(packages) => {
+                        installed.push(packages);
+                        continue;
+                    }
+                    Earlier::Lock(lock) => prepare = prepare.with_lock(lock),
+                    Earlier::Lost => observer(&format!(
+                        "The lock file of the packages of `{}` is gone or changed; their versions are chosen again",
+                        visible(wanted.file.as_str())
+                    )),
+                    Earlier::None => {}
+                }
+                let prepare = prepare.with_observer(&mut observer);
+                installed.push(packages::install(environment, &wanted, prepare)?);
             }
             let mut skill = skill.clone();
-            skill.grant_packages(installed.clone(), environment)?;
+            let requires = self.report().settings.approval_requires.value;
+            skill.grant_packages(installed.clone(), environment, requires)?;
             self.remember(&skill, folder, approval)
         };
         let allowed = allow();
         if allowed.is_err() {
-            packages::delete(environment, &installed);
+            allowed::delete_unlisted(environment, &installed);
         }
         allowed
+    }
+
+    /// Returns the packages of all allowed skills; of those that the user approved, if a passphrase is required for that.
+    fn known_packages(&self) -> Result<Vec<SkillPackages>, Error> {
+        let requires = self.report().settings.approval_requires.value;
+        let mut known = Vec::new();
+        for entry in AllowedSkills::load(self.environment()).skills {
+            if requires != ApprovalRequires::Passphrase
+                || self.store()?.has_allowance(&entry.allowance())?
+            {
+                known.extend(entry.packages);
+            }
+        }
+        Ok(known)
     }
 
     /// Checks an approval before anything of the skill is started, and returns the folder of the skill.
