@@ -26,12 +26,12 @@ pub struct Packages {
     pub installer: Installer,
     /// The folder that contains them.
     pub folder: PathBuf,
-    checked: Checked,
+    check: PackageCheck,
 }
 
 /// How packages are checked before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Checked {
+enum PackageCheck {
     /// Only that they are there.
     Exist,
     /// Every file is read.
@@ -48,7 +48,7 @@ impl Packages {
             file,
             installer,
             folder: folder.into(),
-            checked: Checked::Exist,
+            check: PackageCheck::Exist,
         }
     }
 
@@ -56,7 +56,7 @@ impl Packages {
     /// packages that changed.
     #[must_use]
     pub fn with_tree(mut self, tree: Digest) -> Self {
-        self.checked = Checked::Read(tree);
+        self.check = PackageCheck::Read(tree);
         self
     }
 
@@ -65,7 +65,7 @@ impl Packages {
     /// may write there can get around it.
     #[must_use]
     pub fn with_tree_by_fingerprint(mut self, tree: Digest) -> Self {
-        self.checked = Checked::Fingerprint(tree);
+        self.check = PackageCheck::Fingerprint(tree);
         self
     }
 
@@ -112,10 +112,10 @@ impl Packages {
     ///
     /// Fails with `packages_not_installed` if they are not.
     pub fn check(&self) -> Result<(), RunError> {
-        let (expected, found) = match self.checked {
-            Checked::Exist => return self.check_folder(),
-            Checked::Read(expected) => (expected, self.read_tree()?),
-            Checked::Fingerprint(expected) => {
+        let (expected, found) = match self.check {
+            PackageCheck::Exist => return self.check_folder(),
+            PackageCheck::Read(expected) => (expected, self.read_tree()?),
+            PackageCheck::Fingerprint(expected) => {
                 self.check_folder()?;
                 let file = self.folder.join(FINGERPRINT_FILE);
                 let found = digest_by_fingerprint(&self.source(), &file);

@@ -212,8 +212,8 @@ impl<'a> Prepare<'a> {
         let mut files = self.reduced_files()?;
         let script = files.first().map(|(path, _)| path.clone());
         let script = script.unwrap_or_else(|| file.clone());
-        if let Some(lock) = self.lock.take() {
-            files.extend(EARLIER_LOCK.parse().ok().map(|path| (path, lock)));
+        if let Some(lock) = &self.lock {
+            files.extend(EARLIER_LOCK.parse().ok().map(|path| (path, lock.clone())));
         }
         let copy = self.reduced_copy(files)?;
         let (host, program) = self.installer()?;
@@ -398,7 +398,14 @@ impl<'a> Prepare<'a> {
                 let text = text.trim();
                 let last = text.len().saturating_sub(MAX_COMPLAINT);
                 let from = (last..text.len()).find(|at| text.is_char_boundary(*at));
-                let hint = "See the installer's output; a package without a wheel or with an install script cannot be used";
+                let hint = match self.lock {
+                    None => {
+                        "See the installer's output; a package without a wheel or with an install script cannot be used"
+                    }
+                    Some(_) => {
+                        "See the installer's output; it follows the lock of the first installation, and `skillfold allow` with the skill's id and `--remove` removes that"
+                    }
+                };
                 failed(&ellipsize(&text[from.unwrap_or(0)..], MAX_COMPLAINT), hint)
             }
             end => failed(end.code(), "Try again, or with fewer packages"),

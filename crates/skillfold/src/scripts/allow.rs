@@ -100,7 +100,8 @@ impl Skills {
     ) -> Result<AllowedSkill, ScriptError> {
         let folder = self.check_approval(skill, approval)?;
         let environment = self.environment();
-        let known = self.known_packages()?;
+        let entries = self.approved_entries()?.into_iter();
+        let known: Vec<SkillPackages> = entries.flat_map(|entry| entry.packages).collect();
         let mut installed = Vec::new();
         let allow = || {
             for wanted in skill.dependencies()? {
@@ -132,18 +133,18 @@ impl Skills {
         allowed
     }
 
-    /// Returns the packages of all allowed skills; of those that the user approved, if a passphrase is required for that.
-    fn known_packages(&self) -> Result<Vec<SkillPackages>, Error> {
-        let requires = self.report().settings.approval_requires.value;
-        let mut known = Vec::new();
-        for entry in AllowedSkills::load(self.environment()).skills {
-            if requires != ApprovalRequires::Passphrase
-                || self.store()?.has_allowance(&entry.allowance())?
-            {
-                known.extend(entry.packages);
+    /// Returns the entries of the list; if a passphrase is required, those that were approved with it.
+    pub(super) fn approved_entries(&self) -> Result<Vec<AllowedSkill>, Error> {
+        let mut entries = AllowedSkills::load(self.environment()).skills;
+        if self.report().settings.approval_requires.value == ApprovalRequires::Passphrase {
+            let (store, all) = (self.store()?, std::mem::take(&mut entries));
+            for entry in all {
+                if store.has_allowance(&entry.allowance())? {
+                    entries.push(entry);
+                }
             }
         }
-        Ok(known)
+        Ok(entries)
     }
 
     /// Checks an approval before anything of the skill is started, and returns the folder of the skill.

@@ -154,7 +154,7 @@ impl Skills {
         let packages = if let Some(allowed) = skill.allowed() {
             allowed.packages.clone()
         } else {
-            let known = AllowedSkills::load(environment).skills;
+            let known = self.approved_entries()?;
             let before = known.iter().find(|it| Some(&*it.folder) == skill.folder());
             let before = before.map_or(&[][..], |before| &before.packages);
             skill.kept_packages(before, environment)
