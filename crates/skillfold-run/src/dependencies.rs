@@ -1,4 +1,4 @@
-//! Dependencies of a skill's scripts: inline metadata in Python scripts, `package.json`, and imports.
+//! Dependencies of a skill's scripts: inline metadata in Python scripts, `requirements.txt`, `package.json`, and imports.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,9 +10,19 @@ use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
 use crate::imports;
 use crate::interpreter::{self, candidates};
+use crate::requirements::{self, Requirements, is_of_index};
 
 /// Maximum size of a file that lists packages.
 const MAX_BYTES: usize = 1024 * 1024;
+
+/// Lists the packages of Python scripts without inline metadata.
+const REQUIREMENTS_FILE: &str = "requirements.txt";
+
+/// Lists the packages of JavaScript and TypeScript.
+const PACKAGE_FILE: &str = "package.json";
+
+/// The Python of scripts that name no version.
+const PYTHON: &str = "python3";
 
 /// Maximum number of packages per file.
 const MAX_REQUIREMENTS: usize = 200;
@@ -48,10 +58,13 @@ impl fmt::Display for Installer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependencies {
-    /// The Python script with inline metadata, the `package.json`, or the file that imports packages.
+    /// The Python script with inline metadata, the `requirements.txt`, the `package.json`, or the file that imports
+    /// packages.
     pub file: ResourcePath,
     /// The packages as listed in the file, such as `requests>=2`; imported ones as `zod@latest`.
     pub requirements: Vec<String>,
+    /// The hashes that a `requirements.txt` has for packages, such as `six sha256:…`. A package without one may have any.
+    pub hashes: Vec<String>,
     /// The program that installs them.
     pub installer: Installer,
 }
@@ -73,8 +86,8 @@ pub fn dependencies<'a>(
     found.filter_map(Result::transpose).collect()
 }
 
-/// Returns a script's dependencies: from its inline metadata, the nearest `package.json` above it or, for JavaScript
-/// and TypeScript without one, its imports.
+/// Returns a script's dependencies: of a Python script those of its inline metadata, else of the nearest
+/// `requirements.txt`; of JavaScript and TypeScript those of the nearest `package.json`, else its imports.
 ///
 /// # Errors
 ///
@@ -91,35 +104,52 @@ pub fn script_dependencies(
 
 /// Returns the file that lists a script's dependencies.
 pub(crate) fn dependency_file(copy: &SkillCopy, script: &ResourcePath) -> Option<ResourcePath> {
+    let bytes = copy.file(script).unwrap_or_default();
     if is_run_by(copy, script, interpreter::is_python) {
-        return Some(script.clone());
+        let nearest = || nearest(copy, script, REQUIREMENTS_FILE);
+        let above = (inline_metadata(bytes).is_none()).then(nearest).flatten();
+        return Some(above.unwrap_or_else(|| script.clone()));
     }
+    if is_run_by(copy, script, interpreter::is_javascript) {
+        let above = nearest(copy, script, PACKAGE_FILE);
+        return Some(above.unwrap_or_else(|| script.clone()));
+    }
+    None
+}
+
+/// Returns the file with a name that is in a script's folder, or in the nearest one above it.
+fn nearest(copy: &SkillCopy, script: &ResourcePath, name: &str) -> Option<ResourcePath> {
     let mut folder = script.as_str();
     loop {
         folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
         let path = match folder {
-            "" => "package.json".to_owned(),
-            folder => format!("{folder}/package.json"),
+            "" => name.to_owned(),
+            folder => format!("{folder}/{name}"),
         };
         let path = path.parse().ok()?;
         if copy.file(&path).is_some() {
             return Some(path);
         }
         if folder.is_empty() {
-            return is_run_by(copy, script, interpreter::is_javascript).then(|| script.clone());
+            return None;
         }
     }
 }
 
 fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, RunError> {
     let bytes = copy.file(path).unwrap_or_default();
-    let (requirements, installer) = if is_run_by(copy, path, interpreter::is_python) {
+    let mut hashes = Vec::new();
+    let (requirements, installer) = if has_name(path, REQUIREMENTS_FILE) {
+        let found = listed_packages(path, bytes)?;
+        hashes = found.hashes;
+        (found.packages, Installer::Uv)
+    } else if has_name(path, PACKAGE_FILE) {
+        (node_packages(path, bytes)?, Installer::Npm)
+    } else if is_run_by(copy, path, interpreter::is_python) {
         match inline_metadata(bytes) {
             Some(text) => (python_packages(path, &text)?, Installer::Uv),
             None => return Ok(None),
         }
-    } else if is_package_file(path) {
-        (node_packages(path, bytes)?, Installer::Npm)
     } else {
         (imported_packages(copy, bytes), Installer::Npm)
     };
@@ -130,8 +160,41 @@ fn read(copy: &SkillCopy, path: &ResourcePath) -> Result<Option<Dependencies>, R
     Ok((!requirements.is_empty()).then(|| Dependencies {
         file: path.clone(),
         requirements,
+        hashes,
         installer,
     }))
+}
+
+/// Returns the Python that runs what a file names packages for, such as `python3.12`; `python3` if none is named.
+///
+/// # Errors
+///
+/// Fails with `invalid_dependencies` if two scripts that share a `requirements.txt` name different versions.
+pub(crate) fn python_of(copy: &SkillCopy, file: &ResourcePath) -> Result<String, RunError> {
+    let program = |path: &ResourcePath| {
+        let found = candidates(path, copy.file(path).unwrap_or_default());
+        let mut programs = found.into_iter().map(|candidate| candidate.program);
+        programs.find(|program| interpreter::is_python(program))
+    };
+    if !has_name(file, REQUIREMENTS_FILE) {
+        return Ok(program(file).unwrap_or_else(|| PYTHON.to_owned()));
+    }
+    let users = copy
+        .paths()
+        .filter(|path| dependency_file(copy, path).as_ref() == Some(file));
+    let versions: BTreeSet<String> = users
+        .filter_map(program)
+        .filter(|program| program.contains('.'))
+        .collect();
+    let mut versions = versions.into_iter();
+    match (versions.next(), versions.next()) {
+        (Some(one), Some(other)) => {
+            let why = format!("scripts that use it name different Pythons, `{one}` and `{other}`");
+            let hint = "Give one of them inline metadata, which names packages for one script";
+            Err(invalid_list(&file.to_string(), &why, hint))
+        }
+        (one, _) => Ok(one.unwrap_or_else(|| PYTHON.to_owned())),
+    }
 }
 
 fn is_run_by(copy: &SkillCopy, path: &ResourcePath, is_program: fn(&str) -> bool) -> bool {
@@ -140,8 +203,8 @@ fn is_run_by(copy: &SkillCopy, path: &ResourcePath, is_program: fn(&str) -> bool
     first.is_some_and(|first| is_program(&first.program))
 }
 
-fn is_package_file(path: &ResourcePath) -> bool {
-    path.as_str().rsplit('/').next() == Some("package.json")
+fn has_name(path: &ResourcePath, name: &str) -> bool {
+    path.as_str().rsplit('/').next() == Some(name)
 }
 
 /// Returns the TOML between `# /// script` and `# ///`, as in the Python packaging guide.
@@ -187,12 +250,16 @@ fn python_packages(path: &ResourcePath, metadata: &str) -> Result<Vec<String>, R
     }
 }
 
-/// Returns whether a requirement names a package in an index, and not a URL, a file or an option.
-fn is_of_index(requirement: &str) -> bool {
-    requirement.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && !requirement.contains('@')
-        && !requirement.contains("://")
-        && !requirement.contains(char::is_control)
+fn listed_packages(path: &ResourcePath, bytes: &[u8]) -> Result<Requirements, RunError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(invalid(path, "it has more than 1 MiB"));
+    }
+    let text = str::from_utf8(bytes).map_err(|_| invalid(path, "it is not UTF-8"))?;
+    requirements::parse(text).map_err(|error| {
+        let place = format!("{path}:{}", error.line);
+        let hint = "List packages of an index there, such as `requests>=2`, or give the script inline metadata";
+        invalid_list(&place, &error.why, hint)
+    })
 }
 
 /// Returns the Python versions that a script's inline metadata requires, such as `>=3.9`; empty if it has none.
@@ -245,7 +312,11 @@ fn imported_packages(copy: &SkillCopy, bytes: &[u8]) -> Vec<String> {
 }
 
 fn invalid(path: &ResourcePath, why: &str) -> RunError {
-    let message = format!("Cannot parse the packages of `{path}`: {why}");
     let hint = "Correct the file; https://packaging.python.org/en/latest/specifications/inline-script-metadata/ documents the form for Python";
+    invalid_list(path.as_str(), why, hint)
+}
+
+fn invalid_list(place: &str, why: &str, hint: &str) -> RunError {
+    let message = format!("Cannot parse the packages of `{place}`: {why}");
     RunError::new(RunErrorKind::InvalidDependencies, message, hint)
 }

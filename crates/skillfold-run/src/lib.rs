@@ -29,7 +29,13 @@ mod interpreter;
 
 mod imports;
 
+mod requirements;
+
 mod dependencies;
+
+mod tree;
+
+mod packages;
 
 mod protected;
 
@@ -80,7 +86,8 @@ pub use limits::RunLimits;
 pub use named_interpreter::NamedInterpreter;
 pub use network::{Connection, ConnectionObserver, HostRule, Refusal, Resolver};
 pub use options::{RunOptions, SYSTEM_FOLDERS};
-pub use permissions::{Network, Packages, Permissions};
+pub use packages::Packages;
+pub use permissions::{Network, Permissions};
 pub use prepare::{Prepare, Prepared};
 pub use protected::Protected;
 pub use run::{Run, layers};

@@ -2,13 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use skillfold_core::name::ResourcePath;
-
 use crate::approved_path::{ApprovedPath, OpenedPath, PathAccess};
-use crate::dependencies::Installer;
 use crate::error::{RunError, RunErrorKind};
 use crate::named_interpreter::NamedInterpreter;
 use crate::network::{HostRule, is_proxy_variable};
+use crate::packages::Packages;
 use crate::protected::Protected;
 
 /// Variables that the sandbox sets itself, or that change how programs are loaded.
@@ -41,66 +39,6 @@ pub enum Network {
     Hosts(Vec<HostRule>),
     /// The host's network, including loopback.
     Host,
-}
-
-/// Packages installed for a skill's file. Runs that need them can read but not change them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Packages {
-    /// The file that lists them: a script, a toolset or a `package.json`.
-    pub file: ResourcePath,
-    /// The program that installed them.
-    pub installer: Installer,
-    /// The folder that contains them.
-    pub folder: PathBuf,
-}
-
-impl Packages {
-    /// Creates packages that [`Prepare`](crate::Prepare) has installed in a folder.
-    pub fn new(file: ResourcePath, installer: Installer, folder: impl Into<PathBuf>) -> Self {
-        Self {
-            file,
-            installer,
-            folder: folder.into(),
-        }
-    }
-
-    /// Returns the folder's name in the sandbox: Node looks for packages in folders with this name above a script.
-    pub(crate) fn folder_name(&self) -> &'static str {
-        match self.installer {
-            Installer::Uv => "packages",
-            Installer::Npm => "node_modules",
-        }
-    }
-
-    /// Returns their path in the sandbox, for a skill at this path.
-    pub(crate) fn path(&self, skill: &Path) -> PathBuf {
-        skill.with_file_name(self.folder_name())
-    }
-
-    /// Returns their path on the host.
-    pub(crate) fn source(&self) -> PathBuf {
-        self.folder.join(self.folder_name())
-    }
-
-    /// Refuses packages that are gone, and a link in their place: it would expose another host folder.
-    pub(crate) fn check(&self) -> Result<(), RunError> {
-        let found = self.source().symlink_metadata();
-        if found.is_ok_and(|metadata| metadata.is_dir()) {
-            return Ok(());
-        }
-        let message = format!(
-            "Packages of `{}` are gone from {}",
-            self.file,
-            self.folder.display()
-        );
-        let hint = "Prepare the skill again";
-        Err(RunError::new(
-            RunErrorKind::PackagesNotInstalled,
-            message,
-            hint,
-        ))
-    }
 }
 
 /// What the user has granted to a run.

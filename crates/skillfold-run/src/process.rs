@@ -13,7 +13,8 @@ use crate::installed::Installed;
 use crate::layers::SandboxReport;
 use crate::limits::RunLimits;
 use crate::network::{Connection, ConnectionObserver, Resolver, proxy_environment};
-use crate::permissions::{Network, Packages, Permissions};
+use crate::packages::Packages;
+use crate::permissions::{Network, Permissions};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -169,6 +169,7 @@ pub(crate) fn allow(
         Err(_) => {}
     }
     show(skill, output)?;
+    say_packages(skill, output);
     check_shown(skill, output)?;
     show_missing_layers(skills, output)?;
     let question = format!("Let `{}` run this?", visible(skill.id()));
@@ -188,6 +189,10 @@ pub(crate) fn prepare(
         output.say("Nothing to install: its scripts name no packages");
         return Ok(());
     }
+    if skill.allowed().is_some() && skill.has_unchanged_packages().map_err(ScriptError::from)? {
+        output.say("Nothing to install: its packages are installed and unchanged");
+        return Ok(());
+    }
     skill.check_installers().map_err(ScriptError::from)?;
     show(skill, output)?;
     check_shown(skill, output)?;
@@ -204,6 +209,28 @@ pub(crate) fn prepare(
     }
     say_allowed(skill, &allowed, output);
     Ok(())
+}
+
+/// Says that allowing a skill does not install its packages, what does, and what that lacks.
+fn say_packages(skill: &RunnableSkill, output: &mut Output) {
+    // A file that is not understood is shown with the scripts.
+    let Ok(wanted) = skill.dependencies() else {
+        return;
+    };
+    let is_installed = |file: &str| skill.packages().iter().any(|it| it.file == file);
+    if wanted
+        .iter()
+        .all(|wanted| is_installed(wanted.file.as_str()))
+    {
+        return;
+    }
+    output.say(format!(
+        "Packages are not installed by this: `skillfold run {} --prepare` installs them",
+        visible(skill.id())
+    ));
+    if let Err(error) = skill.check_installers() {
+        output.say(&error);
+    }
 }
 
 fn say_allowed(skill: &RunnableSkill, allowed: &AllowedSkill, output: &mut Output) {

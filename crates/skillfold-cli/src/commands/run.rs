@@ -47,13 +47,14 @@ pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> 
         allow::allow(&skills, &skill, output)?;
         skill = skills.runnable(id)?;
     }
-    let missing = skill.missing_packages(&path);
-    if !missing.is_empty() {
-        let (packages, id) = (missing.join(", "), visible(id));
-        output.say(format!(
-            "The script's packages are not installed: {}; `skillfold run {id} --prepare` installs them",
-            visible(&packages)
-        ));
+    match skill.missing_packages(&path) {
+        Ok(missing) if missing.is_empty() => {}
+        Ok(missing) => output.say(format!(
+            "The script's packages are not installed: {}; `skillfold run {} --prepare` installs them",
+            visible(&missing.join(", ")),
+            visible(id)
+        )),
+        Err(error) => output.say(format!("The script's packages are not installed: {error}")),
     }
     let skill = with_paths(global, &skills, skill, options)?;
     let limits = ScriptLimits::default()

@@ -76,6 +76,31 @@ fn missing_installer_is_reported_before_the_prompt() {
 }
 
 #[test]
+fn allow_says_that_packages_are_not_installed_and_what_installs_them() {
+    let world = world();
+    world.write("\n//- person/.agents/skills/tidy/requirements.txt\nsix>=1\n");
+    world.write("\n//- person/.agents/skills/tidy/scripts/six.py\nimport six\n");
+    let shown = world.run(&["allow", "tidy"]);
+    let lines = shown.lines().filter(|line| {
+        ["packages", "Packages", "`uv`"]
+            .iter()
+            .any(|word| line.contains(word))
+    });
+    let lines: Vec<_> = lines.collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+      requirements.txt  packages, not installed: six>=1
+    ! Packages are not installed by this: `skillfold run tidy --prepare` installs them
+    ! `uv` is not installed; it installs the packages of `requirements.txt`
+    ");
+    world.write("\n//- person/.agents/skills/tidy/requirements.txt\nsix>=1\n-r more.txt\n");
+    insta::assert_snapshot!(world.run(&["run", "tidy", "--prepare"]), @"
+    ! error: Cannot parse the packages of `requirements.txt:2`: `-r more.txt` is an option
+    ! hint: List packages of an index there, such as `requests>=2`, or give the script inline metadata
+    exit 5
+    ");
+}
+
+#[test]
 fn show_prints_triggers_and_toolsets_written_by_new() {
     let world = world();
     let arguments = [

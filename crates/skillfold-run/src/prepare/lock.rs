@@ -1,8 +1,9 @@
 //! The lock file given to npm, rebuilt from the names, versions and hashes in the skill's own.
 //!
 //! An npm lock file can have URLs in many places: `resolved`, `version`, a package's dependencies, its `name`. None of
-//! these is copied. The output has the oldest format, without the packages' dependencies: npm asks the registry for
-//! them.
+//! these is copied. An address is fine that says where a registry has what the hash names; any other is refused, since
+//! something else would be installed. The output has the oldest format, without the packages' dependencies: npm asks the
+//! registry for them.
 
 use serde_json::{Map, Value, json};
 use skillfold_core::name::ResourcePath;
@@ -96,10 +97,20 @@ fn package(name: &str, entry: &Value) -> Result<Option<Value>, String> {
         return Err(format!("the version of `{name}` is not valid: `{version}`"));
     }
     let mut package = json!({ "version": version, INNER: {} });
-    if let Some(hash) = entry["integrity"].as_str().filter(|hash| is_hash(hash)) {
-        package["integrity"] = hash.into();
+    match &entry["integrity"] {
+        Value::Null => {}
+        Value::String(hash) if is_hash(hash) => package["integrity"] = hash.as_str().into(),
+        other => return Err(format!("the hash of `{name}` is not valid: {other}")),
     }
-    Ok(Some(package))
+    match entry["resolved"].as_str() {
+        Some(address) if !address.starts_with("https://") && !address.starts_with("http://") => {
+            Err(format!("`{name}` is not from a registry: `{address}`"))
+        }
+        Some(address) if entry["integrity"].is_null() => {
+            Err(format!("`{name}` has an address and no hash: `{address}`"))
+        }
+        _ => Ok(Some(package)),
+    }
 }
 
 /// Returns whether a string is a package name, such as `left-pad` or `@types/node`.
@@ -149,8 +160,8 @@ mod tests {
             "node_modules/local": {"resolved": "packages/own", "link": true}, "node_modules/dev": {"version": "1.0.0", "dev": true}}}"#;
         insta::assert_snapshot!(reduced(paths), @r#"{"b":{"dependencies":{"@s/c":{"dependencies":{},"version":"2.0.0-rc.1"}},"integrity":"sha512-ab+/c==","version":"1.0.0"}}"#);
         let names = r#"{"lockfileVersion": 1, "dependencies": {"b": {"version": "1.0.0", "requires": {"x": "http://127.0.0.1:1/x.tgz"},
-            "dependencies": {"c": {"version": "2.0.0", "resolved": "http://127.0.0.1:1/c.tgz"}}}}}"#;
-        insta::assert_snapshot!(reduced(names), @r#"{"b":{"dependencies":{"c":{"dependencies":{},"version":"2.0.0"}},"version":"1.0.0"}}"#);
+            "dependencies": {"c": {"version": "2.0.0", "resolved": "http://127.0.0.1:1/c.tgz", "integrity": "sha1-ab"}}}}}"#;
+        insta::assert_snapshot!(reduced(names), @r#"{"b":{"dependencies":{"c":{"dependencies":{},"integrity":"sha1-ab","version":"2.0.0"}},"version":"1.0.0"}}"#);
         insta::assert_snapshot!(reduced("{}"), @"{}");
     }
 
@@ -166,7 +177,10 @@ mod tests {
         insta::assert_snapshot!(reduced_entry("a", r#"{"version": "^1.0.0"}"#), @"Cannot parse `package-lock.json`: the version of `a` is not valid: `^1.0.0`");
         insta::assert_snapshot!(reduced_entry("a", "{}"), @"Cannot parse `package-lock.json`: the version of `a` is not valid: ``");
         insta::assert_snapshot!(reduced_entry("../x", r#"{"version": "1.0.0"}"#), @"Cannot parse `package-lock.json`: `../x` is not the name of a package");
-        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"{"a":{"dependencies":{},"version":"1.0.0"}}"#);
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "integrity": "http://x"}"#), @r#"Cannot parse `package-lock.json`: the hash of `a` is not valid: "http://x""#);
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "resolved": "git+ssh://127.0.0.1:1/a.git", "integrity": "sha512-ab"}"#), @"Cannot parse `package-lock.json`: `a` is not from a registry: `git+ssh://127.0.0.1:1/a.git`");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "resolved": "file:../a.tgz"}"#), @"Cannot parse `package-lock.json`: `a` is not from a registry: `file:../a.tgz`");
+        insta::assert_snapshot!(reduced_entry("a", r#"{"version": "1.0.0", "resolved": "https://127.0.0.1:1/a.tgz"}"#), @"Cannot parse `package-lock.json`: `a` has an address and no hash: `https://127.0.0.1:1/a.tgz`");
         insta::assert_snapshot!(reduced_entry("a", r#"{"name": "evil", "version": "1.0.0"}"#), @"{}");
         insta::assert_snapshot!(reduced_entry("a", r#"{"version": "npm:evil@1.0.0"}"#), @"{}");
     }

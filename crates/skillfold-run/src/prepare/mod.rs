@@ -13,13 +13,14 @@ use skillfold_core::text::ellipsize;
 
 use self::lock::reduced_lock;
 use crate::copy::SkillCopy;
-use crate::dependencies::{Dependencies, Installer, requires_python};
+use crate::dependencies::{Dependencies, Installer, python_of, requires_python};
 use crate::error::{RunError, RunErrorKind};
 use crate::installed::find;
-use crate::interpreter::{self, Interpreter};
+use crate::interpreter::{Interpreter, candidates};
 use crate::limits::RunLimits;
 use crate::options::RunOptions;
-use crate::permissions::{Packages, Permissions};
+use crate::packages::Packages;
+use crate::permissions::Permissions;
 use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::supervise::{End, Observer, Outcome, Stream};
@@ -58,6 +59,13 @@ const VARIABLES: [&str; 15] = [
     "npm_config_registry",
 ];
 
+/// The reduced copy's files: those that name the packages, the hashes they may have, and a lock to follow.
+const SCRIPT: &str = "requirements.py";
+const HASHES: &str = "hashes.json";
+const PACKAGE: &str = "package.json";
+const OWN_LOCK: &str = "package-lock.json";
+const EARLIER_LOCK: &str = "earlier-lock";
+
 /// Maximum length of the installer's last output in an error.
 const MAX_COMPLAINT: usize = 2000;
 
@@ -69,6 +77,7 @@ pub struct Prepare<'a> {
     copy: &'a SkillCopy,
     dependencies: &'a Dependencies,
     variables: Vec<(String, String)>,
+    lock: Option<Vec<u8>>,
     options: RunOptions,
     observer: Option<Observer<'a>>,
 }
@@ -81,6 +90,8 @@ pub struct Prepared {
     pub packages: Packages,
     /// Each package with its version, such as `requests 2.32.5`.
     pub installed: Vec<String>,
+    /// The digest of everything that was installed: paths, bytes, executable bits and links.
+    pub tree: Digest,
 }
 
 impl fmt::Debug for Prepare<'_> {
@@ -99,6 +110,7 @@ impl<'a> Prepare<'a> {
             copy,
             dependencies,
             variables: Vec::new(),
+            lock: None,
             options: RunOptions::default(),
             observer: None,
         }
@@ -114,6 +126,14 @@ impl<'a> Prepare<'a> {
     pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let known = |(name, _): &(String, String)| VARIABLES.contains(&name.as_str());
         self.variables = variables.into_iter().filter(known).collect();
+        self
+    }
+
+    /// Sets the [lock file](Packages::lock_file) of an earlier installation with the same [digest](Self::digest): its
+    /// versions are installed, whatever has been released since.
+    #[must_use]
+    pub fn with_lock(mut self, lock: Vec<u8>) -> Self {
+        self.lock = Some(lock);
         self
     }
 
@@ -145,17 +165,24 @@ impl<'a> Prepare<'a> {
     }
 
     /// Returns the digest of everything that determines what is installed: the packages as listed in their file and its
-    /// lock file, and the Python version.
+    /// lock file, and the Python that runs the script. The file's name does not matter, nor does the skill.
     ///
     /// # Errors
     ///
     /// Fails with `invalid_dependencies` if the lock file is not understood.
     pub fn digest(&self) -> Result<Digest, RunError> {
-        let (file, installer) = (&self.dependencies.file, self.dependencies.installer);
-        let python = requires_python(self.copy.file(file).unwrap_or_default());
-        let seen = self.reduced_copy()?.content_digest();
-        let text = format!("{installer}\0{python}\0{seen}");
-        Ok(Digest::sha256(text.as_bytes()))
+        let installer = self.dependencies.installer;
+        let files = self.reduced_files()?;
+        let mut text = format!("{installer}\0{}\0", self.requires_python());
+        if let (Installer::Uv, Some((script, bytes))) = (installer, files.first()) {
+            // Packages with compiled parts are for one version of it.
+            let (search, permissions) = (&self.options.search, &self.options.permissions);
+            let found = find(&candidates(script, bytes), search, permissions, script);
+            let python = found.map(|found| found.path).unwrap_or_default();
+            text.push_str(&python.to_string_lossy());
+        }
+        let seen = self.reduced_copy(files)?.content_digest();
+        Ok(Digest::sha256(format!("{text}\0{seen}").as_bytes()))
     }
 
     /// Checks that the installer is available.
@@ -181,18 +208,25 @@ impl<'a> Prepare<'a> {
             return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
         }
         let observer = self.observer.take();
-        let (file, copy) = (&self.dependencies.file, self.reduced_copy()?);
+        let file = &self.dependencies.file;
+        let mut files = self.reduced_files()?;
+        let script = files.first().map(|(path, _)| path.clone());
+        let script = script.unwrap_or_else(|| file.clone());
+        if let Some(lock) = &self.lock {
+            files.extend(EARLIER_LOCK.parse().ok().map(|path| (path, lock.clone())));
+        }
+        let copy = self.reduced_copy(files)?;
         let (host, program) = self.installer()?;
         let mut words: Vec<String> = [&*program, folder]
             .map(|path| path.to_string_lossy().into_owned())
             .into();
         if self.dependencies.installer == Installer::Uv {
-            words.push(requires_python(self.copy.file(file).unwrap_or_default()));
+            words.push(self.requires_python());
         }
         let options = (self.options.clone())
             .with_limits(limits())
             .with_permissions(self.permissions(&program, folder));
-        let mut run = Run::new(&copy, file)
+        let mut run = Run::new(&copy, &script)
             .with_language_host(host)
             .with_arguments(words)
             .with_options(options);
@@ -200,38 +234,48 @@ impl<'a> Prepare<'a> {
             run = run.with_observer(observer);
         }
         let outcome = run.run()?;
-        let prepared = Prepared {
-            installed: self.installed(&outcome)?,
-            packages: Packages::new(file.clone(), self.dependencies.installer, folder),
-        };
-        prepared.packages.check()?;
-        Ok(prepared)
+        let installed = self.installed(&outcome)?;
+        let packages = Packages::new(file.clone(), self.dependencies.installer, folder);
+        let tree = packages.read_tree()?;
+        Ok(Prepared {
+            packages: packages.with_tree(tree),
+            installed,
+            tree,
+        })
     }
 
-    /// Returns what an installer sees instead of the skill: newly written files with what the user was shown and
-    /// nothing else. Both formats could also name other indexes, URLs and programs.
-    fn reduced_copy(&self) -> Result<SkillCopy, RunError> {
+    /// Returns what an installer sees instead of the skill, the file that names the packages first: newly written files
+    /// with what the user was shown and nothing else. The skill's own could also name other indexes, URLs and programs.
+    fn reduced_files(&self) -> Result<Vec<(ResourcePath, Vec<u8>)>, RunError> {
         let file = &self.dependencies.file;
-        let bytes = self.copy.file(file).unwrap_or_default();
         let mut files = Vec::new();
         match self.dependencies.installer {
-            Installer::Uv => files.push((file.clone(), self.reduced_script(bytes))),
+            Installer::Uv => {
+                files.push((SCRIPT, self.reduced_script()?));
+                if !self.dependencies.hashes.is_empty() {
+                    files.push((HASHES, json!(self.dependencies.hashes).to_string()));
+                }
+            }
             Installer::Npm => {
                 let names = self.node_packages();
-                files.push((file.clone(), json!({ "dependencies": names }).to_string()));
-                let folder = file.as_str().strip_suffix("package.json");
-                let lock = folder.map(|folder| format!("{folder}package-lock.json"));
+                files.push((PACKAGE, json!({ "dependencies": names }).to_string()));
+                let folder = file.as_str().strip_suffix(PACKAGE);
+                let lock = folder.map(|folder| format!("{folder}{OWN_LOCK}"));
                 let lock: Option<ResourcePath> = lock.and_then(|lock| lock.parse().ok());
                 let bytes = lock.as_ref().and_then(|lock| self.copy.file(lock));
                 if let (Some(lock), Some(bytes)) = (&lock, bytes) {
-                    files.push((lock.clone(), reduced_lock(lock, bytes)?));
+                    files.push((OWN_LOCK, reduced_lock(lock, bytes)?));
                 }
             }
         }
-        let files = files
-            .into_iter()
-            .map(|(path, text)| (path, text.into_bytes()));
+        let files = files.into_iter();
+        let files = files.filter_map(|(path, text)| Some((path.parse().ok()?, text.into_bytes())));
+        Ok(files.collect())
+    }
+
+    fn reduced_copy(&self, files: Vec<(ResourcePath, Vec<u8>)>) -> Result<SkillCopy, RunError> {
         SkillCopy::new(files).map_err(|error| {
+            let file = &self.dependencies.file;
             let message = format!("Packages of `{file}` cannot be installed: {error}");
             let kind = RunErrorKind::PackagesNotInstalled;
             RunError::new(kind, message, "Correct the file")
@@ -240,14 +284,19 @@ impl<'a> Prepare<'a> {
 
     /// Returns a script with only the packages. Its shebang names the interpreter, without arguments: these could be
     /// code.
-    fn reduced_script(&self, bytes: &[u8]) -> String {
-        let candidates = interpreter::candidates(&self.dependencies.file, bytes);
-        let mut programs = candidates.into_iter().map(|candidate| candidate.program);
-        let python = programs.find(|program| interpreter::is_python(program));
-        let python = python.unwrap_or_else(|| "python3".to_owned());
+    fn reduced_script(&self) -> Result<String, RunError> {
+        let python = python_of(self.copy, &self.dependencies.file)?;
         // JSON strings are valid TOML strings.
         let names = json!(self.dependencies.requirements);
-        format!("#!/usr/bin/env {python}\n# /// script\n# dependencies = {names}\n# ///\n")
+        Ok(format!(
+            "#!/usr/bin/env {python}\n# /// script\n# dependencies = {names}\n# ///\n"
+        ))
+    }
+
+    /// Returns the Python versions that the script requires.
+    fn requires_python(&self) -> String {
+        let bytes = self.copy.file(&self.dependencies.file);
+        requires_python(bytes.unwrap_or_default())
     }
 
     /// Returns the packages for npm, with their versions.
@@ -349,7 +398,14 @@ impl<'a> Prepare<'a> {
                 let text = text.trim();
                 let last = text.len().saturating_sub(MAX_COMPLAINT);
                 let from = (last..text.len()).find(|at| text.is_char_boundary(*at));
-                let hint = "See the installer's output; a package without a wheel or with an install script cannot be used";
+                let hint = match self.lock {
+                    None => {
+                        "See the installer's output; a package without a wheel or with an install script cannot be used"
+                    }
+                    Some(_) => {
+                        "See the installer's output; it follows the lock of the first installation, and `skillfold allow` with the skill's id and `--remove` removes that"
+                    }
+                };
                 failed(&ellipsize(&text[from.unwrap_or(0)..], MAX_COMPLAINT), hint)
             }
             end => failed(end.code(), "Try again, or with fewer packages"),

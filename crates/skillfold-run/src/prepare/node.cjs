@@ -6,10 +6,12 @@ const path = require("node:path");
 const [file, npm, folder] = process.argv.slice(2);
 const lock = "package-lock.json";
 const own = path.join(path.dirname(file), lock);
+const earlier = path.join(path.dirname(file), "earlier-lock");
 // The mode is not copied: npm writes to these files.
 fs.writeFileSync(path.join(folder, "package.json"), fs.readFileSync(file));
-if (fs.existsSync(own)) {
-  fs.writeFileSync(path.join(folder, lock), fs.readFileSync(own));
+const followed = [earlier, own].find((lock) => fs.existsSync(lock));
+if (followed) {
+  fs.writeFileSync(path.join(folder, lock), fs.readFileSync(followed));
 }
 const cache = path.join(folder, "cache");
 const options = [
@@ -24,13 +26,20 @@ const options = [
   "--no-update-notifier",
   "--loglevel=error",
 ];
-const done = spawnSync(process.execPath, [npm, "install", ...options, `--cache=${cache}`], {
-  cwd: folder,
-  stdio: ["ignore", 2, 2],
-});
-if (done.status !== 0) {
-  process.exit(done.status ?? 1);
+function run(...words) {
+  const done = spawnSync(process.execPath, [npm, ...words, ...options, `--cache=${cache}`], {
+    cwd: folder,
+    stdio: ["ignore", 2, 2],
+  });
+  if (done.status !== 0) {
+    process.exit(done.status ?? 1);
+  }
 }
+if (followed !== earlier) {
+  run("install", "--package-lock-only");
+}
+// Always by a lock, so that the same lock gives the same files.
+run("ci");
 fs.mkdirSync(path.join(folder, "node_modules"), { recursive: true });
 fs.rmSync(cache, { recursive: true, force: true });
 const { packages } = JSON.parse(fs.readFileSync(path.join(folder, lock), "utf8"));

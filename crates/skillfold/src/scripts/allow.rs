@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use skillfold_core::diagnostic::visible;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, Refusal};
-use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, Prepare, RunError, RunErrorKind};
+use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, RunError, RunErrorKind};
 use skillfold_store::Approval;
 
 use crate::environment::now;
 use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
 use crate::scripts::asked::AskedPermissions;
+use crate::scripts::packages::{Earlier, SkillPackages};
 use crate::scripts::project_access::ProjectAccess;
 use crate::scripts::tool::SkillTool;
 use crate::scripts::{RunnableSkill, ScriptError, packages};
@@ -84,7 +86,8 @@ impl Skills {
     }
 
     /// Does what [`allow`](Self::allow) does, and installs the packages that the skill's scripts name, in the sandbox. `observer`
-    /// receives what the installers say, line by line.
+    /// receives what the installers say, line by line. What is installed already is not installed again; if it is gone or
+    /// changed, the same versions are.
     ///
     /// # Errors
     ///
@@ -97,24 +100,51 @@ impl Skills {
     ) -> Result<AllowedSkill, ScriptError> {
         let folder = self.check_approval(skill, approval)?;
         let environment = self.environment();
+        let entries = self.approved_entries()?.into_iter();
+        let known: Vec<SkillPackages> = entries.flat_map(|entry| entry.packages).collect();
         let mut installed = Vec::new();
         let allow = || {
             for wanted in skill.dependencies()? {
-                let prepare = Prepare::new(&skill.copy, &wanted)
-                    .with_options(skill.options.clone())
-                    .with_observer(&mut observer);
-                let packages = packages::install(environment, &wanted, prepare)?;
-                installed.push(packages);
+                let mut prepare = skill.prepare(&wanted);
+                match Earlier::find(environment, &wanted, prepare.digest()?, &known)? {
+                    Earlier::Installed(packages) => {
+                        installed.push(packages);
+                        continue;
+                    }
+                    Earlier::Lock(lock) => prepare = prepare.with_lock(lock),
+                    Earlier::Lost => observer(&format!(
+                        "The lock file of the packages of `{}` is gone or changed; their versions are chosen again",
+                        visible(wanted.file.as_str())
+                    )),
+                    Earlier::None => {}
+                }
+                let prepare = prepare.with_observer(&mut observer);
+                installed.push(packages::install(environment, &wanted, prepare)?);
             }
             let mut skill = skill.clone();
-            skill.grant_packages(installed.clone(), environment)?;
+            let requires = self.report().settings.approval_requires.value;
+            skill.grant_packages(installed.clone(), environment, requires)?;
             self.remember(&skill, folder, approval)
         };
         let allowed = allow();
         if allowed.is_err() {
-            packages::delete(environment, &installed);
+            allowed::delete_unlisted(environment, &installed);
         }
         allowed
+    }
+
+    /// Returns the entries of the list; if a passphrase is required, those that were approved with it.
+    pub(super) fn approved_entries(&self) -> Result<Vec<AllowedSkill>, Error> {
+        let mut entries = AllowedSkills::load(self.environment()).skills;
+        if self.report().settings.approval_requires.value == ApprovalRequires::Passphrase {
+            let (store, all) = (self.store()?, std::mem::take(&mut entries));
+            for entry in all {
+                if store.has_allowance(&entry.allowance())? {
+                    entries.push(entry);
+                }
+            }
+        }
+        Ok(entries)
     }
 
     /// Checks an approval before anything of the skill is started, and returns the folder of the skill.

@@ -4,6 +4,7 @@
 //! the skill had then. A skill that changes is not allowed any more. Files and folders are stored as what they were, not as
 //! names: see [`ApprovedPath`].
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -196,18 +197,24 @@ impl AllowedSkills {
 
 /// Deletes the packages that no entry uses any more, after the list was changed.
 fn delete_unused(environment: &Environment, before: &AllowedSkills) {
-    let after = AllowedSkills::load(environment);
+    let before = before.skills.iter().flat_map(|skill| &skill.packages);
+    delete_unlisted(environment, before);
+}
+
+/// Deletes those of some packages that no entry of the list uses, and what is left of interrupted installations.
+pub(super) fn delete_unlisted<'a>(
+    environment: &Environment,
+    packages: impl IntoIterator<Item = &'a SkillPackages>,
+) {
+    let list = AllowedSkills::load(environment);
     // What an entry uses that is not understood is not known.
-    if !after.findings.is_empty() {
+    if !list.findings.is_empty() {
         return;
     }
-    let listed = |list: &AllowedSkills| -> Vec<SkillPackages> {
-        let all = list.skills.iter().flat_map(|skill| &skill.packages);
-        all.cloned().collect()
-    };
-    let (old, used) = (listed(before), listed(&after));
-    let is_used = |folder: &Path| used.iter().any(|packages| packages.folder == folder);
-    packages::delete(environment, old.iter().filter(|old| !is_used(&old.folder)));
+    let used = list.skills.iter().flat_map(|skill| &skill.packages);
+    let used: HashSet<&Path> = used.map(|packages| &*packages.folder).collect();
+    let is_used = |folder: &Path| used.contains(folder);
+    packages::delete(environment, packages, is_used);
     packages::delete_left(environment, is_used);
 }
 

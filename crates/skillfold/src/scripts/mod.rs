@@ -39,7 +39,7 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, PathAccess, Permissions, Prepare, Run,
+    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, PathAccess, Permissions, Run,
     RunError, RunErrorKind, RunLimits, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 
@@ -162,12 +162,13 @@ impl Skills {
         let packages = if let Some(allowed) = skill.allowed() {
             allowed.packages.clone()
         } else {
-            let known = AllowedSkills::load(environment).skills;
+            let known = self.approved_entries()?;
             let before = known.iter().find(|it| Some(&*it.folder) == skill.folder());
             let before = before.map_or(&[][..], |before| &before.packages);
             skill.kept_packages(before, environment)
         };
-        skill.grant_packages(packages, environment)?;
+        let requires = report.settings.approval_requires.value;
+        skill.grant_packages(packages, environment, requires)?;
         Ok(skill)
     }
 
@@ -325,8 +326,7 @@ impl RunnableSkill {
     /// Fails with `interpreter_missing` if one is not, and as [`dependencies`](Self::dependencies).
     pub fn check_installers(&self) -> Result<(), RunError> {
         for wanted in self.dependencies()? {
-            let prepare = Prepare::new(&self.copy, &wanted).with_options(self.options.clone());
-            prepare.check_installer()?;
+            self.prepare(&wanted).check_installer()?;
         }
         Ok(())
     }
@@ -442,7 +442,11 @@ impl RunnableSkill {
         let options = ToolsetOptions::default().with_run(self.options().with_cancel(cancel));
         load_toolset(&self.copy, &reference, &options).map_err(|error| {
             let file = reference.resolve(&self.copy);
-            let missing = file.map_or_else(|_| Vec::new(), |file| self.missing_packages(&file));
+            let missing = match file.map(|file| self.missing_packages(&file)) {
+                Ok(Ok(missing)) => missing,
+                Ok(Err(invalid)) => return error.with_hint(&invalid.to_string()),
+                Err(_) => Vec::new(),
+            };
             if missing.is_empty() {
                 return error;
             }

@@ -106,13 +106,14 @@ impl Session {
             };
             let outcome = run.run()?;
             let mut notes = skill.explain(&asked.arguments, &outcome);
-            let missing = skill.missing_packages(&script);
-            if !outcome.is_success() && !missing.is_empty() {
-                let packages = missing.join(", ");
-                notes.push(format!(
+            match skill.missing_packages(&script) {
+                _ if outcome.is_success() => {}
+                Ok(missing) if missing.is_empty() => {}
+                Ok(missing) => notes.push(format!(
                     "The script's packages are not installed: {}. The user can install them with `skillfold run --prepare`",
-                    visible(&packages)
-                ));
+                    visible(&missing.join(", "))
+                )),
+                Err(error) => notes.push(format!("The script's packages are not installed: {error}")),
             }
             Ok(ran(&outcome, &notes))
         };

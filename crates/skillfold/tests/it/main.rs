@@ -27,6 +27,8 @@ mod model;
 mod network;
 #[cfg(feature = "reports")]
 mod overlap;
+#[cfg(all(feature = "run", target_os = "linux"))]
+mod packages;
 #[cfg(feature = "store")]
 mod pins;
 mod project;

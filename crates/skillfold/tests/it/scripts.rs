@@ -12,7 +12,7 @@ use crate::world::value;
 use serde_json::{Value, json};
 use skillfold::core::read::ToolCheck;
 use skillfold::core::{ContextLifetime, Policy, Refusal};
-use skillfold::run::{Cancel, Prepare, SkillCopy};
+use skillfold::run::Cancel;
 use skillfold::store::Approval;
 use skillfold::{
     Environment, Host, Session, Skills,
@@ -476,59 +476,4 @@ fn cancelled_call_ends_and_the_next_one_works() {
         call(&mut session(&skills), "call_skill_tool", wait(0)),
         "waited"
     );
-}
-
-#[test]
-fn editing_prose_keeps_installed_packages_and_editing_requirements_does_not() {
-    let user = User::new();
-    let script = |package: &str, rest: &str| {
-        let text = format!("# /// script\n# dependencies = ['{package}']\n# ///\n{rest}\n");
-        user.write("scripts/fill.py", &text);
-    };
-    script("six", "import six");
-    let skills = user.skills("on");
-    allow(&skills);
-    // As `--prepare` would have installed them.
-    let copy = SkillCopy::new([(
-        "scripts/fill.py".parse().unwrap(),
-        fs::read(user.home.path().join(".agents/skills/pdf/scripts/fill.py")).unwrap(),
-    )])
-    .unwrap();
-    let wanted = skillfold::run::dependencies(&copy, copy.paths()).unwrap();
-    let digest = Prepare::new(&copy, &wanted[0])
-        .digest()
-        .unwrap()
-        .to_string();
-    let hex = digest.trim_start_matches("sha256:");
-    let data = user.environment().data_folder().unwrap();
-    let folder = data.join(format!("packages/{hex}-0"));
-    fs::create_dir_all(&folder).unwrap();
-    let packages = json!([{
-        "file": "scripts/fill.py", "installer": "uv", "folder": folder, "installed": ["six 1.17.0"]
-    }]);
-    let file = user.environment().allowed_skills().unwrap();
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, format!("{text}packages = '{packages}'\n")).unwrap();
-    let installed = || skills.runnable("pdf").unwrap().packages().len();
-    assert_eq!(installed(), 1);
-    // Nobody else names a folder.
-    let listed = fs::read_to_string(&file).unwrap();
-    let other = user.home.path().join("other");
-    fs::create_dir(&other).unwrap();
-    let [from, to] = [&folder, &other].map(|it| it.to_str().unwrap());
-    fs::write(&file, listed.replace(from, to)).unwrap();
-    let error = skills.runnable("pdf").unwrap_err();
-    assert_eq!(error.refusal(), Some(Refusal::NotAllowed), "{error}");
-    fs::write(&file, listed).unwrap();
-    user.write("SKILL.md", &format!("{SKILL}More prose.\n"));
-    script("six", "import six, sys");
-    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
-    assert_eq!(installed(), 1);
-    allow(&skills);
-    assert_eq!(installed(), 1);
-    assert!(folder.is_dir());
-    script("seven", "import seven");
-    assert_eq!(installed(), 0);
-    allow(&skills);
-    assert!(!folder.exists());
 }
