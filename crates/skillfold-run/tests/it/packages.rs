@@ -412,6 +412,7 @@ fn checked(packages: &Packages) -> String {
 
 #[test]
 fn changed_packages_are_refused_with_and_without_a_fingerprint() {
+    type Change = fn(&std::path::Path);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("packages");
     std::fs::create_dir_all(root.join("six/empty")).unwrap();
@@ -443,7 +444,6 @@ fn changed_packages_are_refused_with_and_without_a_fingerprint() {
     insta::assert_snapshot!(both(), @"Packages of `a.py` changed since they were installed, in FOLDER");
     std::fs::write(&file, "one = 1\n").unwrap();
     assert_eq!(both(), "unchanged");
-    type Change = fn(&std::path::Path);
     let changes: [(Change, Change); 5] = [
         (
             |root| std::fs::write(root.join("new.py"), "").unwrap(),
