@@ -184,7 +184,7 @@ fn name_that_is_private_or_this_machine_is_refused_with_the_way_out() {
     let refused = |host: &str, address: [u8; 4]| {
         let resolver = Resolver::new(move |_| Ok(vec![address.into()]));
         let run = skill.run_as_host(&file).with_arguments([host]);
-        let run = run.with_options(skill.options().clone().with_resolver(resolver));
+        let run = run.with_options(skill.options().with_resolver(resolver));
         skill.explain(&[], &run.run().unwrap()).join("\n")
     };
     insta::assert_snapshot!(refused("git.example.com", [10, 0, 0, 1]), @"`git.example.com` is in a private network (10.0.0.1), which was not allowed: if that is right, run `skillfold allow api --private-network git.example.com`");
