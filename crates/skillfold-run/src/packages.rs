@@ -85,7 +85,7 @@ impl Packages {
     pub fn read_tree(&self) -> Result<Digest, RunError> {
         self.check_folder()?;
         let digest = Tree::list(&self.source()).and_then(|tree| tree.digest());
-        digest.map_err(|error| self.unreadable(error))
+        digest.map_err(|error| self.unreadable(&error))
     }
 
     /// Returns the folder's name in the sandbox: Node looks for packages in folders with this name above a script.
@@ -119,7 +119,7 @@ impl Packages {
                 self.check_folder()?;
                 let file = self.folder.join(FINGERPRINT_FILE);
                 let found = digest_by_fingerprint(&self.source(), &file);
-                (expected, found.map_err(|error| self.unreadable(error))?)
+                (expected, found.map_err(|error| self.unreadable(&error))?)
             }
         };
         if found == expected {
@@ -150,7 +150,7 @@ impl Packages {
         ))
     }
 
-    fn unreadable(&self, error: io::Error) -> RunError {
+    fn unreadable(&self, error: &io::Error) -> RunError {
         let (file, folder) = (&self.file, self.folder.display());
         let message = format!("Packages of `{file}` cannot be read in {folder}: {error}");
         RunError::new(RunErrorKind::PackagesNotInstalled, message, HINT)

@@ -410,6 +410,9 @@ fn checked(packages: &Packages) -> String {
     }
 }
 
+/// A change of a folder with packages.
+type Change = fn(&std::path::Path);
+
 #[test]
 fn changed_packages_are_refused_with_and_without_a_fingerprint() {
     let folder = tempfile::tempdir().unwrap();
@@ -443,7 +446,6 @@ fn changed_packages_are_refused_with_and_without_a_fingerprint() {
     insta::assert_snapshot!(both(), @"Packages of `a.py` changed since they were installed, in FOLDER");
     std::fs::write(&file, "one = 1\n").unwrap();
     assert_eq!(both(), "unchanged");
-    type Change = fn(&std::path::Path);
     let changes: [(Change, Change); 5] = [
         (
             |root| std::fs::write(root.join("new.py"), "").unwrap(),
