@@ -261,12 +261,12 @@ fn two_runs_cannot_help_each_other_to_change_a_repository() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..3 {
-                    run(&project, "a.py", swaps, &Value::Null);
+                    let _ = run(&project, "a.py", swaps, &Value::Null);
                 }
             });
             scope.spawn(|| {
                 for _ in 0..10 {
-                    run(&project, "a.sh", writes, &Value::Null);
+                    let _ = run(&project, "a.sh", writes, &Value::Null);
                 }
             });
         }
