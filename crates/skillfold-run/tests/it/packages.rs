@@ -410,9 +410,11 @@ fn checked(packages: &Packages) -> String {
     }
 }
 
+/// A change of a folder with packages.
+type Change = fn(&std::path::Path);
+
 #[test]
 fn changed_packages_are_refused_with_and_without_a_fingerprint() {
-    type Change = fn(&std::path::Path);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("packages");
     std::fs::create_dir_all(root.join("six/empty")).unwrap();
