@@ -3,6 +3,8 @@ const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 
+// Whoever runs a script with them reads them: root starts the installer as nobody.
+process.umask(0o022);
 const [file, npm, folder] = process.argv.slice(2);
 const lock = "package-lock.json";
 const own = path.join(path.dirname(file), lock);

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+# Whoever runs a script with them reads them: root starts the installer as nobody.
+os.umask(0o022)
 script, uv, folder, wanted = sys.argv[1:]
 lock, cache = os.path.join(folder, "lock.txt"), os.path.join(folder, "cache")
 hashes, earlier = (os.path.join(os.path.dirname(script), name) for name in ("hashes.json", "earlier-lock"))
