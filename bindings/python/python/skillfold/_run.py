@@ -72,22 +72,24 @@ class Running:
         It raises `RefusedError` if the skill is not allowed, or has changed since (`Reviewer.allow` allows it), and
         `RunError` if it cannot start. Ctrl-C ends the script.
         """
-        return self._run(skill_id, script, arguments, input, limits, _skillfold.Cancel())
+        return self._run(_skillfold.Cancel(), skill_id, script, arguments, input=input, limits=limits)
 
-    def _run(
+    def _run(  # noqa: PLR0913
         self,
+        cancel: _skillfold.Cancel,
         skill_id: str,
         script: str,
         arguments: Sequence[str],
+        *,
         input: str | bytes,  # noqa: A002
         limits: ScriptLimits | None,
-        cancel: _skillfold.Cancel,
     ) -> views.Run:
         if isinstance(arguments, str):
             message = f"`arguments` is a list: pass [{arguments!r}]"
             raise TypeError(message)
         given = input.encode() if isinstance(input, str) else input
-        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, json.dumps(limits or {}), cancel)))
+        limited = json.dumps(limits or {})
+        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, limited, cancel)))
 
     async def arun(
         self,
@@ -100,7 +102,7 @@ class Running:
     ) -> views.Run:
         """Do what `run` does, on another thread. The script ends if the task is cancelled."""
         cancel = _skillfold.Cancel()
-        return await until_cancelled(cancel, self._run, skill_id, script, arguments, input, limits, cancel)
+        return await until_cancelled(cancel, self._run, cancel, skill_id, script, arguments, input=input, limits=limits)
 
     def call_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
         """Call a skill's tool's toolset in the sandbox, and return its answer. A call that fails raises `RunError`."""

@@ -5,7 +5,7 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -219,6 +219,12 @@ fn shared_packages_stay_until_no_allowed_skill_uses_them() {
     assert!(!folders[0].exists());
 }
 
+/// Writes to a file that the sandbox's user owns.
+fn change(path: &Path, text: &str) {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+    fs::write(path, text).unwrap();
+}
+
 #[test]
 #[ignore = "installs packages from the registries"]
 fn second_preparation_shares_what_is_there_and_follows_its_lock() {
@@ -242,14 +248,14 @@ fn second_preparation_shares_what_is_there_and_follows_its_lock() {
             .unwrap()
             .contains("--hash=sha256:")
     );
-    fs::write(&module, "print('changed')").unwrap();
+    change(&module, "print('changed')");
     assert!(run(&skills, "pdf").contains("changed since they were installed"));
     prepare(&skills, "pdf");
     assert_eq!(packages(), first);
     assert_eq!(run(&skills, "pdf"), "six\n");
     assert_eq!(run(&skills, "forms"), "six\n");
-    fs::write(&module, "print('changed')").unwrap();
-    fs::write(&lock, "six==1.16.0\n").unwrap();
+    change(&module, "print('changed')");
+    change(&lock, "six==1.16.0\n");
     let said = prepare(&skills, "pdf");
     assert!(
         said.contains("lock file of the packages of `scripts/fill.py`"),
