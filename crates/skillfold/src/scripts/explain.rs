@@ -65,8 +65,7 @@ impl RunnableSkill {
         };
         let said = last_bytes(said, MAX_SEARCHED_BYTES);
         let lower = said.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
-        let failed = says(&FAILURES);
+        let failed = FAILURES.iter().any(|words| lower.contains(words));
         let arguments = arguments.iter().flat_map(|argument| {
             let value = argument.split_once('=').map(|(_, value)| value);
             [Some(argument.as_str()), value].into_iter().flatten()
