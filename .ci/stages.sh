@@ -92,12 +92,12 @@ install_nightly() {
     install_tool cargo-fuzz
 }
 
-# Installs a program of the system, named as its package.
+# Installs a program of the system, from the package of its name or the one that is named.
 install_program() {
     command -v "$1" >/dev/null && return
     local as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-    { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" apt-get -qq install "$1"; } >/dev/null 2>&1
+    { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" apt-get -qq install "${2:-$1}"; } >/dev/null 2>&1
 }
 
 # Ignored tests need data, or a user subject to permissions: as root, drop the capabilities that bypass them.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the command for a target and packs it: binary, licences, README, manual pages and completions, with a checksum.
+# Builds the command for a target and packs it: binary, licences, README, manual pages, completions and AppArmor's profile, with
+# a checksum.
 #
 #     packaging/archive.sh x86_64-unknown-linux-musl
 #
@@ -47,6 +48,7 @@ fill_folder() {
     rm -rf dist/skillfold-*-"$target"*
     mkdir -p "$folder/completions" "$folder/man"
     cp "${CARGO_TARGET_DIR:-target}/$target/release/$program" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder"
+    case "$target" in *-linux-*) cp crates/skillfold-cli/apparmor.profile "$folder" ;; esac
     local command="$folder/$program" subcommand
     "$command" completions bash >"$folder/completions/skillfold.bash"
     "$command" completions zsh >"$folder/completions/_skillfold"

@@ -1,4 +1,4 @@
-//! Time from start to result of a trivial script in the sandbox, compared with starting the same script bare, and of a
+//! Time from start to result of a trivial script in each sandbox of this system, compared with starting the same script bare, and of a
 //! tool call in a language host.
 
 use std::error::Error;
@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use skillfold_run::{Run, SkillCopy, layers};
+use skillfold_run::sandboxes::{Sandbox, sandboxes};
+use skillfold_run::{Run, RunOptions, SkillCopy, layers};
 
 use crate::measure::{median, rounded};
 use crate::run_hosts;
@@ -52,21 +53,35 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
     let mut figures = serde_json::Map::new();
     let mut failures = Vec::new();
-    for (name, program, text) in SCRIPTS {
-        let measured = compare(arguments.runs, folder.path(), name, program, text)?;
-        let (bare, boxed) = (measured.bare_ms, measured.boxed_ms);
-        let is_slow = arguments.at_most.is_some_and(|most| boxed > bare * most);
-        if is_slow && boxed - bare > arguments.more_ms {
-            failures.push(format!(
-                "`{name}` takes {boxed:.1} ms in the sandbox and {bare:.1} ms bare"
-            ));
+    for sandbox in sandboxes() {
+        let report = sandbox.report();
+        let (name, is_default) = (
+            report.sandbox.to_string(),
+            report.sandbox == layers().sandbox,
+        );
+        if !report.is_complete() {
+            figures.insert(name, json!(null));
+            continue;
         }
-        figures.insert(name.to_owned(), measured.figures());
+        let mut scripts = serde_json::Map::new();
+        for script in SCRIPTS {
+            let measured = compare(arguments.runs, folder.path(), script, sandbox)?;
+            let (bare, boxed) = (measured.bare_ms, measured.boxed_ms);
+            let is_slow = arguments.at_most.is_some_and(|most| boxed > bare * most);
+            if is_default && is_slow && boxed - bare > arguments.more_ms {
+                failures.push(format!(
+                    "`{}` takes {boxed:.1} ms in the sandbox and {bare:.1} ms bare",
+                    script.0
+                ));
+            }
+            scripts.insert(script.0.to_owned(), measured.figures());
+        }
+        figures.insert(name, scripts.into());
     }
     let (hosts, slow) = run_hosts::measure(arguments.runs, arguments.call_ms)?;
     failures.extend(slow);
     let report = json!({
-        "runs": arguments.runs, "first_ms": rounded(first_ms), "scripts": figures, "hosts": hosts,
+        "runs": arguments.runs, "first_ms": rounded(first_ms), "sandboxes": figures, "hosts": hosts,
     });
     writeln!(out, "{report}")?;
     if failures.is_empty() {
@@ -100,9 +115,8 @@ impl Measured {
 fn compare(
     runs: usize,
     folder: &Path,
-    name: &str,
-    program: &str,
-    text: &str,
+    (name, program, text): (&str, &str, &str),
+    sandbox: &'static dyn Sandbox,
 ) -> Result<Measured, Box<dyn Error>> {
     let file = folder.join(name);
     fs::write(&file, text)?;
@@ -122,7 +136,8 @@ fn compare(
             ("SKILL.md".parse()?, Vec::new()),
             (name.parse()?, text.into()),
         ])?;
-        let outcome = Run::new(&copy, &path).run()?;
+        let options = RunOptions::default().with_sandbox(sandbox);
+        let outcome = Run::new(&copy, &path).with_options(options).run()?;
         boxed.push(started.elapsed().as_secs_f64() * 1000.0);
         if output.stdout != b"ok\n" || outcome.stdout != b"ok\n" {
             return Err(format!("`{name}` did not answer: {outcome:?}").into());

@@ -9,9 +9,10 @@
    the skill's tools once the skill is loaded.
 3. A script in the sandbox does not reach what was allowed and decided: it cannot start the command, and cannot read or write the
    list, the log and the settings.
-4. A change of the skill ends it.
-5. A client asks in the person's place only after a person let clients ask, at a terminal. A call that a client cancels ends.
-6. A person has the packages of a script installed, at a terminal; the script has them (with `--uv`).
+4. Where the system refuses namespaces or filters, nothing runs, and the message says what refuses.
+5. A change of the skill ends it.
+6. A client asks in the person's place only after a person let clients ask, at a terminal. A call that a client cancels ends.
+7. A person has the packages of a script installed, at a terminal; the script has them (with `--uv`).
 
 What is seen on the way is compared with the page docs/run.md; `--update` writes it there. Needs tmux.
 """
@@ -142,6 +143,22 @@ def attack(world: World, server: Server, check: Checks) -> None:
     check("and leaves no trace in the log", log.read_bytes() == before)
 
 
+def without_sandbox(world: World, check: Checks) -> None:
+    """Where the system refuses what the sandbox needs, nothing runs, and the message says what refuses."""
+    launcher = str(Path(__file__).with_name("refusing.py"))
+    expected = {
+        "namespaces": ["no layer `namespaces`", "`user.max_user_namespaces` is 0", "sudo sysctl user.max_user_namespaces="],
+        "clone": ["no layer `namespaces`", "something else than a setting of the kernel refuses", "In a container"],
+        "seccomp": ["no layer `seccomp`"],
+    }
+    for what, texts in expected.items():
+        words = [sys.executable, launcher, what, str(world.bin / "skillfold")]
+        ran = subprocess.run([*words, "run", "report", "scripts/count.py"], env=world.environment(), cwd=world.home, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        check(f"without {what} nothing runs, and it says why", ran.returncode == 5 and not ran.stdout and all(text in ran.stderr for text in texts), ran)
+        shown = subprocess.run([*words, "run", "--sandbox"], env=world.environment(), cwd=world.home, capture_output=True, text=True)
+        check(f"without {what} the list of sandboxes says so", shown.returncode == 0 and "missing" in shown.stdout and "No script can run here" in shown.stderr, shown)
+
+
 def change(world: World, server: Server, check: Checks) -> None:
     """A change of the skill ends it."""
     world.write(".agents/skills/report/scripts/count.py", "print('something else')\n")
@@ -251,6 +268,7 @@ def main() -> None:
     screens = allow(world, check)
     use(server, check)
     attack(world, server, check)
+    without_sandbox(world, check)
     change(world, server, check)
     ask(world, check)
     if options.uv:

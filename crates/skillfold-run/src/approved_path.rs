@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{RunError, RunErrorKind};
 
+#[cfg(unix)]
+pub(crate) use self::handles::device;
 #[cfg(target_os = "linux")]
 pub(crate) use self::handles::open_without_links;
 
@@ -62,17 +64,13 @@ pub enum PathAccess {
 
 /// An approved path, found unchanged and held open.
 #[derive(Debug)]
-#[cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "mounted on Linux alone")
-)]
 pub(crate) struct OpenedPath {
     /// Where the run sees it.
     pub(crate) path: PathBuf,
     pub(crate) real: PathBuf,
     pub(crate) access: PathAccess,
     /// The device and the inode that is mounted.
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     pub(crate) inode: (u64, u64),
     /// Keeps the inode from being used for something else.
     #[cfg(unix)]
@@ -234,16 +232,20 @@ mod handles {
         }
     }
 
+    #[cfg_attr(
+        target_os = "linux",
+        expect(
+            clippy::useless_conversion,
+            reason = "its type differs between systems"
+        )
+    )]
+    pub(crate) fn device(number: rustix::fs::Dev) -> u64 {
+        u64::try_from(number).unwrap_or_default()
+    }
+
     fn identity(handle: &OwnedFd) -> io::Result<Identity> {
         let found = fstat(handle)?;
-        #[cfg_attr(
-            target_os = "linux",
-            expect(
-                clippy::useless_conversion,
-                reason = "its type differs between systems"
-            )
-        )]
-        let device = u64::try_from(found.st_dev).unwrap_or_default();
+        let device = device(found.st_dev);
         let system = match fstatvfs(handle).map_or(0, |system| system.f_fsid) {
             0 => device,
             id => id,
@@ -312,13 +314,11 @@ mod handles {
                 (None, PathAccess::Write) => self.create()?,
                 (None, PathAccess::Read) => return Err(self.missing()),
             };
-            #[cfg(target_os = "linux")]
-            let inode = fstat(&handle).map(|found| (found.st_dev, found.st_ino));
+            let inode = fstat(&handle).map(|found| (device(found.st_dev), found.st_ino));
             Ok(OpenedPath {
                 path: self.path.clone(),
                 real: self.real.clone(),
                 access: self.access,
-                #[cfg(target_os = "linux")]
                 inode: inode.map_err(|error| self.explain(error))?,
                 handle,
             })

@@ -98,15 +98,31 @@ impl RunError {
         let layer = state.layer;
         let why = state.missing.as_deref().unwrap_or("unknown");
         let message = format!("The sandbox has no layer `{layer}` on this system: {why}");
-        let hint = format!(
-            "Enable it, run on a system that has it, or name `{layer}` in the setting `sandbox_without` to run with weaker isolation"
-        );
+        let remedy = state
+            .remedy
+            .as_deref()
+            .unwrap_or("Run it on a system that has it");
+        let hint = match layer {
+            Layer::Namespaces | Layer::Landlock | Layer::Seccomp => format!(
+                "{remedy}; `{layer}` in the setting `sandbox_without` runs scripts with weaker isolation"
+            ),
+            _ => remedy.to_owned(),
+        };
         Self {
             layer: Some(layer),
             ..Self::new(RunErrorKind::BoxUnavailable, message, &hint)
         }
     }
 
+    #[cfg(not(target_os = "macos"))]
+    pub(crate) fn no_sandbox() -> Self {
+        let message = "Nothing here keeps a script from your files";
+        let hint =
+            "Run it on a system with a sandbox; `skillfold run --sandbox` shows what this one has";
+        Self::new(RunErrorKind::BoxUnavailable, message, hint)
+    }
+
+    #[cfg(target_os = "linux")]
     pub(crate) fn hosts_unavailable(state: &LayerState) -> Self {
         let layer = state.layer;
         let why = state.missing.as_deref().unwrap_or("unknown");

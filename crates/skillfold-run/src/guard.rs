@@ -56,10 +56,6 @@ impl fmt::Display for Correction {
 
 /// Something in a writable folder that stays read-only.
 #[derive(Debug)]
-#[cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "mounted on Linux alone")
-)]
 pub(crate) struct ReadOnlyPart {
     /// The path without links.
     pub(crate) real: PathBuf,
@@ -76,6 +72,15 @@ pub(crate) struct Guard {
     folders: Vec<unix::Folder>,
     #[cfg(unix)]
     names: Vec<String>,
+}
+
+#[cfg(unix)]
+impl Guard {
+    /// Returns the names that no run may create or change.
+    #[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "for Seatbelt"))]
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
 }
 
 #[cfg(not(unix))]
@@ -113,7 +118,7 @@ mod unix {
     use rustix::time::{ClockId, clock_gettime};
 
     use super::{Correction, Guard, OpenedPath, Protected, ReadOnlyPart, RunError};
-    use crate::approved_path::PathAccess;
+    use crate::approved_path::{PathAccess, device};
     use crate::error::RunErrorKind;
 
     /// Maximum entries of a writable folder: it is searched before and after each run.
@@ -551,16 +556,5 @@ mod unix {
         let target = link.target.as_deref().unwrap_or_default();
         let name = link.inside.file_name().unwrap_or_default();
         Ok(symlinkat(target, parent, name)?)
-    }
-
-    #[cfg_attr(
-        target_os = "linux",
-        expect(
-            clippy::useless_conversion,
-            reason = "its type differs between systems"
-        )
-    )]
-    fn device(number: rustix::fs::Dev) -> u64 {
-        u64::try_from(number).unwrap_or_default()
     }
 }

@@ -16,16 +16,19 @@ pub enum Layer {
     ResourceLimits,
     /// A control group: limits for all processes together. Used where available, never required.
     ControlGroup,
+    /// Seatbelt on macOS: the kernel refuses files, the network and other processes outside what was granted.
+    Seatbelt,
 }
 
 impl Layer {
     /// All layers.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Namespaces,
         Self::Landlock,
         Self::Seccomp,
         Self::ResourceLimits,
         Self::ControlGroup,
+        Self::Seatbelt,
     ];
 
     /// Returns the layer's name in settings and messages.
@@ -36,6 +39,7 @@ impl Layer {
             Self::Seccomp => "seccomp",
             Self::ResourceLimits => "resource_limits",
             Self::ControlGroup => "control_group",
+            Self::Seatbelt => "seatbelt",
         }
     }
 
@@ -64,25 +68,54 @@ pub struct LayerState {
     pub layer: Layer,
     /// Why it is missing; `None` if it is available.
     pub missing: Option<Box<str>>,
+    /// What the user can do about it, if that is known.
+    pub remedy: Option<Box<str>>,
 }
 
-/// The sandbox layers this system has.
+/// The layers of a sandbox, and which of them this system has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxReport {
-    /// Every layer, in the order of [`Layer::ALL`].
+    /// The sandbox's name.
+    pub sandbox: Box<str>,
+    /// Its layers.
     pub layers: Vec<LayerState>,
 }
 
 impl SandboxReport {
-    pub(crate) fn new(mut missing: impl FnMut(Layer) -> Option<String>) -> Self {
+    /// Creates the report of a sandbox with these layers, all of which are there.
+    pub fn new(sandbox: &str, layers: impl IntoIterator<Item = Layer>) -> Self {
         let state = |layer| LayerState {
             layer,
-            missing: missing(layer).map(String::into_boxed_str),
+            missing: None,
+            remedy: None,
         };
         Self {
-            layers: Layer::ALL.into_iter().map(state).collect(),
+            sandbox: sandbox.into(),
+            layers: layers.into_iter().map(state).collect(),
         }
+    }
+
+    /// Says that a layer is missing, and why.
+    #[must_use]
+    pub fn without(mut self, layer: Layer, why: &str) -> Self {
+        for state in &mut self.layers {
+            if state.layer == layer {
+                state.missing = Some(why.into());
+            }
+        }
+        self
+    }
+
+    /// Says what makes a missing layer available.
+    #[must_use]
+    pub fn with_remedy(mut self, layer: Layer, remedy: &str) -> Self {
+        for state in &mut self.layers {
+            if state.layer == layer {
+                state.remedy = Some(remedy.into());
+            }
+        }
+        self
     }
 
     /// Returns whether the system has a layer.

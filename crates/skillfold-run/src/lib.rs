@@ -55,10 +55,23 @@ mod scripts;
 
 mod process;
 
+mod request;
+
+mod sandbox;
+
+#[cfg(unix)]
+mod skill_folder;
+
+#[cfg(unix)]
+mod process_group;
+
 #[cfg(target_os = "linux")]
 mod linux;
 
-mod plain;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
+
+pub mod sandboxes;
 
 mod running;
 

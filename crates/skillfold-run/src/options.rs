@@ -1,12 +1,14 @@
 //! Options for running scripts, toolsets and installers.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::installed::find;
 use crate::layers::Accept;
 use crate::limits::RunLimits;
 use crate::network::{ConnectionObserver, Resolver};
 use crate::permissions::Permissions;
+use crate::sandbox::Sandbox;
 use crate::scripts::Script;
 use crate::supervise::Cancel;
 
@@ -20,6 +22,7 @@ pub struct RunOptions {
     pub(crate) limits: RunLimits,
     pub(crate) permissions: Permissions,
     pub(crate) accept: Accept,
+    pub(crate) sandbox: Option<Arc<dyn Sandbox>>,
     pub(crate) search: Vec<PathBuf>,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) cancel: Cancel,
@@ -33,6 +36,7 @@ impl Default for RunOptions {
             limits: RunLimits::default(),
             permissions: Permissions::default(),
             accept: Accept::default(),
+            sandbox: None,
             search: SYSTEM_FOLDERS.map(PathBuf::from).into(),
             directory: None,
             cancel: Cancel::default(),
@@ -61,6 +65,13 @@ impl RunOptions {
     #[must_use]
     pub fn with_accepted(mut self, accept: Accept) -> Self {
         self.accept = accept;
+        self
+    }
+
+    /// Sets the sandbox. By default it is the first of this system's [sandboxes](crate::sandboxes) that has all layers.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: impl Sandbox + 'static) -> Self {
+        self.sandbox = Some(Arc::new(sandbox));
         self
     }
 

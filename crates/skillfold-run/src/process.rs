@@ -5,21 +5,16 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::approved_path::OpenedPath;
 use crate::copy::SkillCopy;
-use crate::dependencies::Installer;
-use crate::guard::Guard;
-use crate::installed::Installed;
-use crate::layers::SandboxReport;
-use crate::limits::RunLimits;
-use crate::network::{Connection, ConnectionObserver, Resolver, proxy_environment};
-use crate::packages::Packages;
-use crate::permissions::{Network, Permissions};
+use crate::network::Connection;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExitStatus {
+#[non_exhaustive]
+pub enum ExitStatus {
+    /// By itself, with this code.
     Exited(i32),
+    /// By this signal.
     Signalled(i32),
 }
 
@@ -75,122 +70,71 @@ impl LanguageHost {
     }
 }
 
-/// Everything needed to start a process.
-#[derive(Debug)]
-pub(crate) struct Request<'a> {
-    pub(crate) copy: &'a SkillCopy,
-    pub(crate) interpreter: Installed,
-    /// The script's path inside the skill.
-    pub(crate) script: &'a str,
-    pub(crate) host: Option<LanguageHost>,
-    pub(crate) arguments: &'a [String],
-    pub(crate) input: Input<'a>,
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "enforced on Linux alone")
-    )]
-    pub(crate) limits: &'a RunLimits,
-    pub(crate) permissions: &'a Permissions,
-    /// The granted paths.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "mounted on Linux alone")
-    )]
-    pub(crate) granted: Vec<OpenedPath>,
-    /// What stays read-only in the granted paths.
-    pub(crate) guard: &'a Guard,
-    /// The working directory, if it is not the skill's folder.
-    pub(crate) directory: Option<&'a Path>,
-    /// Looks up names for the proxy.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "the proxy is on Linux alone")
-    )]
-    pub(crate) resolver: &'a Resolver,
-    /// Receives connections.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "the proxy is on Linux alone")
-    )]
-    pub(crate) connections: Option<&'a ConnectionObserver>,
-    /// The script's packages.
-    pub(crate) packages: Option<&'a Packages>,
-    pub(crate) report: SandboxReport,
-}
-
-impl Request<'_> {
-    /// Returns the process's arguments, starting with its own name, for a skill in `folder`.
-    pub(crate) fn command_line(&self, folder: &str) -> Vec<String> {
-        let mut words = vec![self.interpreter.name.clone()];
-        words.extend(self.interpreter.arguments.iter().cloned());
-        let host = self.host.map(|host| host.path(folder.as_ref()));
-        words.extend(host.map(|path| path.to_string_lossy().into_owned()));
-        words.push(format!("{folder}/{}", self.script));
-        words.extend(self.arguments.iter().cloned());
-        words
-    }
-
-    /// Returns the environment for a process with this home, which is also its temporary folder, and for a skill at
-    /// this path.
-    pub(crate) fn environment(&self, home: &str, skill: &str) -> Vec<(String, String)> {
-        let mut folders: Vec<String> = Vec::new();
-        let own = self.interpreter.path.parent().map(PathBuf::from);
-        folders.extend(own.map(|folder| folder.to_string_lossy().into_owned()));
-        folders.extend(["/usr/bin", "/bin"].map(str::to_owned));
-        folders.dedup();
-        let fixed = [
-            ("PATH", folders.join(":")),
-            ("HOME", home.to_owned()),
-            ("TMPDIR", home.to_owned()),
-            ("LANG", "C.UTF-8".to_owned()),
-        ];
-        let fixed = fixed
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
-        let python = (self.packages.iter())
-            .filter(|packages| packages.installer == Installer::Uv)
-            .map(|packages| packages.path(skill.as_ref()))
-            .map(|path| ("PYTHONPATH".to_owned(), path.to_string_lossy().into_owned()));
-        let proxy = match self.permissions.network() {
-            Network::Hosts(_) => proxy_environment(),
-            Network::None | Network::Host => Vec::new(),
-        };
-        let granted = self.permissions.environment().iter().cloned();
-        fixed.chain(python).chain(proxy).chain(granted).collect()
-    }
-}
-
-/// A process's stdin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Input<'a> {
-    /// Empty.
-    None,
-    /// These bytes.
-    Bytes(&'a [u8]),
-    /// A pipe that the host writes to.
-    Pipe,
-}
-
 /// Kills a process and waits for it, from any thread.
-pub(crate) trait Control: fmt::Debug + Send + Sync {
-    /// Kills the process and everything it started, as far as the layers allow.
+pub trait Control: fmt::Debug + Send + Sync {
+    /// Kills the process and everything it started.
     fn kill(&self);
 
-    /// Waits until the process has exited.
+    /// Waits until the process has exited, and everything it started with it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be waited for.
     fn wait(&self) -> io::Result<ExitStatus>;
 
-    /// Takes the connections of a process that has exited, and the number of those that were not kept.
-    fn take_connections(&self) -> (Vec<Connection>, u64) {
-        Default::default()
+    /// Takes the connections of a process that has exited.
+    fn take_connections(&self) -> Connections {
+        Connections::default()
     }
+}
+
+/// The connections of a run with [hosts](crate::Permissions::with_hosts).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "sandboxes make it")]
+pub struct Connections {
+    /// The first ones, in the order in which they ended.
+    pub first: Vec<Connection>,
+    /// How many more there were.
+    pub more: u64,
 }
 
 /// A started process. Dropping it kills the process.
-pub(crate) struct Process {
+pub struct Process {
     pub(crate) stdin: Option<Box<dyn Write + Send>>,
     pub(crate) stdout: Option<Box<dyn Read + Send>>,
     pub(crate) stderr: Option<Box<dyn Read + Send>>,
     pub(crate) control: Arc<dyn Control>,
+}
+
+impl Process {
+    /// Creates a process from what controls it.
+    pub fn new(control: Arc<dyn Control>) -> Self {
+        Self {
+            stdin: None,
+            stdout: None,
+            stderr: None,
+            control,
+        }
+    }
+
+    /// Sets the pipe to stdin, if the run wants [one](crate::sandbox::RunInput::Pipe).
+    #[must_use]
+    pub fn with_stdin(mut self, pipe: impl Write + Send + 'static) -> Self {
+        self.stdin = Some(Box::new(pipe));
+        self
+    }
+
+    /// Sets the pipes from stdout and stderr.
+    #[must_use]
+    pub fn with_output(
+        mut self,
+        stdout: impl Read + Send + 'static,
+        stderr: impl Read + Send + 'static,
+    ) -> Self {
+        self.stdout = Some(Box::new(stdout));
+        self.stderr = Some(Box::new(stderr));
+        self
+    }
 }
 
 impl fmt::Debug for Process {

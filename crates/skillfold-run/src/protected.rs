@@ -57,10 +57,12 @@ impl Protected {
         self
     }
 
+    #[cfg(unix)]
     pub(crate) fn read_only_paths(&self) -> &[PathBuf] {
         &self.read_only_paths
     }
 
+    #[cfg(unix)]
     pub(crate) fn read_only_names(&self) -> &[String] {
         &self.read_only_names
     }

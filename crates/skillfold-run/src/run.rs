@@ -11,30 +11,19 @@ use crate::error::{RunError, RunErrorKind};
 use crate::guard::Guard;
 use crate::installed::find;
 use crate::interpreter;
-use crate::layers::{Layer, SandboxReport};
+use crate::layers::SandboxReport;
 use crate::options::RunOptions;
 use crate::packages::Packages;
-use crate::permissions::Network;
-use crate::process::{Input, LanguageHost, Process, Request};
+use crate::process::{LanguageHost, Process};
+use crate::request::{RunInput, RunRequest};
 use crate::running::Running;
+use crate::sandboxes::default_sandbox;
 use crate::scripts::script;
 use crate::supervise::{Observer, Outcome, Stream, Supervision};
 
-/// Returns which sandbox layers this system has. The first call probes them.
+/// Returns the layers of the sandbox that runs use, and which of them this system has. The first call probes them.
 pub fn layers() -> SandboxReport {
-    #[cfg(target_os = "linux")]
-    return crate::linux::report::report().clone();
-    #[cfg(not(target_os = "linux"))]
-    SandboxReport::new(|_| Some("it exists only on Linux".to_owned()))
-}
-
-/// Starts a process in the best sandbox that the report promises.
-fn start(request: &Request<'_>) -> Result<Process, RunError> {
-    if request.report.has(Layer::Namespaces) {
-        #[cfg(target_os = "linux")]
-        return crate::linux::spawn(request);
-    }
-    crate::plain::spawn(request)
+    default_sandbox().report()
 }
 
 /// A script and everything it runs with.
@@ -118,8 +107,8 @@ impl<'a> Run<'a> {
         let observer = self.observer.take();
         let started = Instant::now();
         let (process, guard) = self.spawn(match &self.input {
-            Some(bytes) => Input::Bytes(bytes),
-            None => Input::None,
+            Some(bytes) => RunInput::Bytes(bytes),
+            None => RunInput::None,
         })?;
         let outcome = Supervision::new(&self.options.limits, &self.options.cancel, started)
             .with_observer(observer)
@@ -142,11 +131,11 @@ impl<'a> Run<'a> {
     pub fn start(mut self) -> Result<Running, RunError> {
         // A server may run for days; using CPU time is no fault.
         self.options.limits.cpu_time = Duration::MAX;
-        let (process, guard) = self.spawn(Input::Pipe)?;
+        let (process, guard) = self.spawn(RunInput::Pipe)?;
         Ok(Running::new(process, guard))
     }
 
-    fn spawn(&self, input: Input<'_>) -> Result<(Process, Guard), RunError> {
+    fn spawn(&self, input: RunInput<'_>) -> Result<(Process, Guard), RunError> {
         self.check_arguments()?;
         let (search, permissions) = (&self.options.search, &self.options.permissions);
         let granted = permissions.open()?;
@@ -159,14 +148,15 @@ impl<'a> Run<'a> {
             _ => script(self.copy, self.script)?.interpreters,
         };
         let interpreter = find(&candidates, search, permissions, self.script)?;
-        let report = layers();
+        let sandbox = match &self.options.sandbox {
+            Some(sandbox) => &**sandbox,
+            None => default_sandbox(),
+        };
+        let report = sandbox.report();
         if let Some(state) = report.refusal(&self.options.accept) {
             return Err(RunError::sandbox_unavailable(state));
         }
-        if matches!(permissions.network(), Network::Hosts(_)) {
-            require_namespaces(&report)?;
-        }
-        let request = Request {
+        let request = RunRequest {
             copy: self.copy,
             interpreter,
             script: self.script.as_str(),
@@ -183,7 +173,7 @@ impl<'a> Run<'a> {
             packages: self.packages()?,
             report,
         };
-        let process = start(&request)?;
+        let process = sandbox.start(&request)?;
         drop(request);
         Ok((process, guard))
     }
@@ -236,14 +226,5 @@ impl<'a> Run<'a> {
             return refused(RunErrorKind::NotPermitted, message, hint);
         }
         Ok(())
-    }
-}
-
-/// Refuses a run whose network would have to be kept to some hosts by a layer that is missing.
-fn require_namespaces(report: &SandboxReport) -> Result<(), RunError> {
-    let mut states = report.layers.iter();
-    match states.find(|state| state.layer == Layer::Namespaces && state.missing.is_some()) {
-        Some(state) => Err(RunError::hosts_unavailable(state)),
-        None => Ok(()),
     }
 }

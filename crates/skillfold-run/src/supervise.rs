@@ -219,15 +219,15 @@ impl<'a> Supervision<'a> {
         // Unblocks threads that wait for room in the queue.
         drop(received);
         drop(process);
-        let (connections, more_connections) = control.take_connections();
+        let connections = control.take_connections();
         Ok(Outcome {
             end: self.limit.unwrap_or_else(|| End::from_status(status)),
             stdout: self.stdout,
             stderr: self.stderr,
             duration: self.started.elapsed(),
             corrections: Vec::new(),
-            connections,
-            more_connections,
+            connections: connections.first,
+            more_connections: connections.more,
         })
     }
 

@@ -5,11 +5,15 @@
 //! among it, which a program cannot set. While the fingerprint is the same, so is the digest; otherwise all is read again.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _, Write as _};
+#[cfg(unix)]
+use std::io::Write as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
 use serde::{Deserialize, Serialize};
 use skillfold_core::load::{Digest, DigestHasher};
+#[cfg(unix)]
 use tempfile::NamedTempFile;
 
 /// Maximum number of files and folders.
@@ -17,6 +21,7 @@ const MAX_ENTRIES: usize = 500_000;
 
 /// Seconds by which the stored fingerprint is younger than all files. Below that, a file could have changed again without
 /// another change time, as clocks of file systems go in steps.
+#[cfg(unix)]
 const SETTLED_SECONDS: i64 = 1;
 
 /// The files, links and folders below a folder, sorted by their paths.
@@ -27,6 +32,7 @@ pub(crate) struct Tree {
 }
 
 /// A digest, and the fingerprint of the folder it was computed from.
+#[cfg(unix)]
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     tree: Digest,

@@ -38,7 +38,7 @@ pub(crate) struct Allow {
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct RunScript {
     /// The skill
-    #[arg(value_name = "ID", add = complete::skill_ids(), required_unless_present = "box_layers")]
+    #[arg(value_name = "ID", add = complete::skill_ids(), required_unless_present_any = ["show_sandboxes", "apparmor_profile"])]
     pub(crate) id: Option<String>,
     /// The script's path in the skill; its scripts are listed if none is named
     #[arg(value_name = "SCRIPT")]
@@ -70,9 +70,12 @@ pub(crate) struct RunScript {
     /// Install the packages that the skill's scripts need, in the sandbox
     #[arg(long, requires = "id", conflicts_with_all = ["script", "stdin", "arguments"])]
     pub(crate) prepare: bool,
-    /// Show which sandbox layers this system has
+    /// Show which sandboxes this system has, and their layers
     #[arg(long = "sandbox", conflicts_with = "id")]
-    pub(crate) box_layers: bool,
+    pub(crate) show_sandboxes: bool,
+    /// Print a profile with which AppArmor lets this program create its sandbox
+    #[arg(long, conflicts_with_all = ["id", "show_sandboxes"])]
+    pub(crate) apparmor_profile: bool,
     /// The script's arguments, after `--`
     #[arg(value_name = "ARGUMENT", last = true)]
     pub(crate) arguments: Vec<String>,

@@ -8,6 +8,7 @@ use skillfold::Skills;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::name::ResourcePath;
 use skillfold::core::{Error, Refusal};
+use skillfold::run::sandboxes::sandboxes;
 use skillfold::run::{ApprovedPath, End, PathAccess, RunLimits, Stream, layers};
 use skillfold::scripts::{RunnableSkill, ScriptError, ScriptLimits};
 use skillfold::settings::ApprovalRequires;
@@ -19,9 +20,15 @@ use crate::failure::{CommandResult, EXIT_FAILED, Failure};
 use crate::host;
 use crate::terminal::output::{DIM, GOOD, Output, WARN, paint, printable};
 
+/// The profile of the packages, for the path where they put the program.
+const APPARMOR_PROFILE: &str = include_str!("../../apparmor.profile");
+
 pub(crate) fn run(global: &Global, options: &RunScript, output: &mut Output) -> CommandResult {
+    if options.apparmor_profile {
+        return show_apparmor_profile(output);
+    }
     let Some(id) = &options.id else {
-        return show_box(output);
+        return show_sandboxes(output);
     };
     let skills = host::skills(global, output)?;
     let mut skill = skills.runnable(id)?;
@@ -177,18 +184,50 @@ fn list(skill: &RunnableSkill, output: &mut Output) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows the layers of the sandbox.
-fn show_box(output: &mut Output) -> CommandResult {
-    for state in layers().layers {
-        let text = match &state.missing {
-            None => paint(GOOD, "there"),
-            Some(why) if state.layer.is_required() => paint(WARN, format!("missing: {why}")),
-            Some(why) => paint(DIM, format!("missing, not required: {why}")),
-        };
-        output.line(format!("{:12}  {text}", state.layer.as_str()))?;
+/// Shows the sandboxes of this system, and their layers.
+fn show_sandboxes(output: &mut Output) -> CommandResult {
+    let used = layers();
+    for sandbox in sandboxes() {
+        let report = sandbox.report();
+        let name = &report.sandbox;
+        output.line(if report.is_complete() && *name == used.sandbox {
+            format!("{name}: scripts run in it")
+        } else {
+            name.to_string()
+        })?;
+        for state in &report.layers {
+            let text = match &state.missing {
+                None => paint(GOOD, "there"),
+                Some(why) if state.layer.is_required() => paint(WARN, format!("missing: {why}")),
+                Some(why) => paint(DIM, format!("missing, not required: {why}")),
+            };
+            output.line(format!("  {:15}  {text}", state.layer.as_str()))?;
+        }
     }
-    if !layers().is_complete() {
-        output.say("Scripts are refused; set `sandbox_without` to run with weaker isolation");
+    if !used.is_complete() {
+        output.say("No script can run here");
+        for remedy in used.layers.iter().filter_map(|it| it.remedy.as_deref()) {
+            output.say(remedy);
+        }
+        output.say(
+            "`namespaces` in the setting `sandbox_without` runs scripts with weaker isolation",
+        );
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a profile with which AppArmor lets this program create user namespaces.
+fn show_apparmor_profile(output: &mut Output) -> CommandResult {
+    let program = std::env::current_exe().map_err(|error| Error::read("this program", error))?;
+    let program = program.to_string_lossy();
+    if program.contains(['"', '\\', '\n', '*', '?', '[', '{', '@', '^']) {
+        let why = "Its path cannot be written in a profile; move it to another folder";
+        return Err(Error::invalid(&*program, why).into());
+    }
+    output.line(
+        APPARMOR_PROFILE
+            .replace("/usr/bin/skillfold", &program)
+            .trim_end(),
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,9 +3,12 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::geteuid;
 
 use crate::limits::RunLimits;
 
@@ -22,7 +25,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// One run's control group. Removed on drop.
 #[derive(Debug)]
 pub(super) struct ControlGroup {
-    folder: PathBuf,
+    /// Its folder; `None` for a scope, which systemd removes.
+    folder: Option<PathBuf>,
 }
 
 impl ControlGroup {
@@ -45,21 +49,28 @@ impl ControlGroup {
             }
             let folder = parent.folder.join(&name);
             fs::create_dir(&folder).ok()?;
-            Some((parent, Self { folder }))
+            Some((parent, folder))
         });
-        let Some((parent, group)) = created else {
-            return Err(io::Error::other("no control group can be made here"));
+        let Some((parent, folder)) = created else {
+            start_scope(&format!("{name}.scope"), &processes, &memory, pid)?;
+            return Ok(Self { folder: None });
         };
-        parent.version.limit(&group.folder, &processes, &memory)?;
-        set(&group.folder.join("cgroup.procs"), &pid.to_string())?;
+        let group = Self {
+            folder: Some(folder.clone()),
+        };
+        parent.version.limit(&folder, &processes, &memory)?;
+        set(&folder.join("cgroup.procs"), &pid.to_string())?;
         Ok(group)
     }
 }
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
+        let Some(folder) = &self.folder else {
+            return;
+        };
         for _ in 0..REMOVALS {
-            let removed = fs::remove_dir(&self.folder);
+            let removed = fs::remove_dir(folder);
             if !removed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY)) {
                 return;
             }
@@ -167,6 +178,40 @@ fn parent_groups() -> io::Result<Vec<ParentGroup>> {
     Ok(parent_groups)
 }
 
+/// What calls systemd.
+const BUSCTL: &str = "/usr/bin/busctl";
+
+/// Has the user's systemd put a process into a scope of its own, with limits, where no group is delegated to this process.
+fn start_scope(name: &str, processes: &str, memory: &str, pid: i32) -> io::Result<()> {
+    let folder = format!("/run/user/{}", geteuid().as_raw());
+    if !Path::new(&folder).join("systemd/private").exists() || !Path::new(BUSCTL).exists() {
+        return Err(io::Error::other("no control group can be made here"));
+    }
+    #[expect(clippy::disallowed_methods, reason = "this is the runner")]
+    let mut command = Command::new(BUSCTL);
+    let output = command
+        .args(scope_call(name, processes, memory, pid))
+        .env_clear()
+        .env("XDG_RUNTIME_DIR", folder)
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(io::Error::other(said))
+}
+
+/// Returns the call that starts a scope: the method, its signature, the unit, and its properties, each with its type.
+fn scope_call(name: &str, processes: &str, memory: &str, pid: i32) -> Vec<String> {
+    let call = format!(
+        "--user --timeout=2 call org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesktop.systemd1.Manager \
+         StartTransientUnit ssa(sv)a(sa(sv)) {name} fail \
+         4 PIDs au 1 {pid} MemoryMax t {memory} MemorySwapMax t 0 TasksMax t {processes} 0"
+    );
+    call.split(' ').map(str::to_owned).collect()
+}
+
 /// Writes to an existing kernel file.
 fn set(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new()
@@ -178,6 +223,12 @@ fn set(path: &Path, value: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scope_has_the_limits_and_the_process() {
+        let call = scope_call("skillfold-run-1-0.scope", "129", "1342177280", 77);
+        insta::assert_snapshot!(call[6..].join(" "), @"StartTransientUnit ssa(sv)a(sa(sv)) skillfold-run-1-0.scope fail 4 PIDs au 1 77 MemoryMax t 1342177280 MemorySwapMax t 0 TasksMax t 129 0");
+    }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test's own files")]

@@ -259,7 +259,12 @@ fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Fa
     chdir(c"/").at(Step::NewRoot)?;
     make_folder(c"/tmp").at(Step::Scratch)?;
     mount(c"tmpfs", c"/tmp", c"tmpfs", flags, scratch).at(Step::Scratch)?;
-    mount_proc().at(Step::Proc)?;
+    make_folder(c"/proc").at(Step::Proc)?;
+    match mount_proc() {
+        // A container that masks parts of `/proc` refuses it; the sandbox then has none.
+        Err(Errno::INVAL | Errno::PERM) => {}
+        result => result.at(Step::Proc)?,
+    }
     for item in &plan.items {
         make(item).at(Step::Files)?;
     }
@@ -283,19 +288,16 @@ fn change_root(plan: &Plan<'_>, copies: &mut [Option<OwnedFd>]) -> Result<(), Fa
     restrict_mount(&here, attributes, Below::Excluded).at(Step::ReadOnly)
 }
 
-/// Mounts `/proc` with the sandbox's processes, and nothing else where the kernel supports that. A container that masks
-/// parts of `/proc` refuses this; the sandbox then has none.
-fn mount_proc() -> Result<(), Errno> {
-    make_folder(c"/proc")?;
+/// Mounts `/proc` with the sandbox's processes, and nothing else where the kernel supports that.
+pub(super) fn mount_proc() -> Result<(), Errno> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     for options in [c"hidepid=2,subset=pid", c"hidepid=2"] {
         match mount(c"proc", c"/proc", c"proc", flags, options) {
-            Ok(()) => return Ok(()),
-            Err(Errno::INVAL | Errno::PERM) => {}
-            Err(error) => return Err(error),
+            Err(Errno::INVAL) => {}
+            result => return result,
         }
     }
-    Ok(())
+    Err(Errno::INVAL)
 }
 
 fn make(item: &Item<'_>) -> Result<(), Errno> {

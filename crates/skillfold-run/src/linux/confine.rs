@@ -8,12 +8,12 @@ use std::process::Command;
 use super::child::confine;
 use super::plan::Program;
 use super::sys::syscall;
-use crate::process::Request;
+use crate::request::RunRequest;
 
 /// Restricts a command with the layers this system has.
-pub(crate) fn restrict(
+pub(super) fn restrict(
     command: &mut Command,
-    request: &Request<'_>,
+    request: &RunRequest<'_>,
     skill: &Path,
     scratch: &Path,
 ) -> io::Result<()> {

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::error::{RunError, RunErrorKind};
+use crate::request::RunRequest;
+
 /// File systems whose files are the kernel's, not the user's.
 const KERNEL: [&str; 15] = [
     "binfmt_misc",
@@ -23,8 +26,21 @@ const KERNEL: [&str; 15] = [
     "tracefs",
 ];
 
-/// Returns a mount point of such a file system in or around one of the folders.
-pub(crate) fn kernel_mount_in<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
+/// Refuses a run that was granted a folder with such a file system in or around it.
+pub(super) fn check_kernel_mounts(request: &RunRequest<'_>) -> Result<(), RunError> {
+    let folders = request.granted.iter().map(|path| &*path.real);
+    let Some(point) = kernel_mount_in(folders) else {
+        return Ok(());
+    };
+    let message = format!(
+        "Granted folder contains a file system of the kernel: `{}`",
+        point.display()
+    );
+    let hint = "Unmount it, or grant a folder without it";
+    Err(RunError::new(RunErrorKind::NotPermitted, message, hint))
+}
+
+fn kernel_mount_in<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
     let mut folders = folders.into_iter().peekable();
     folders.peek()?;
     #[expect(

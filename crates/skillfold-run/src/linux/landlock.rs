@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::sys::{null, open_checked, owned, syscall};
 use crate::network::PROXY_PORT;
 use crate::permissions::Network;
+use crate::request::{Inode, MountAccess};
 
 const CREATE_RULESET: c_long = 444;
 const ADD_RULE: c_long = 445;
@@ -35,17 +36,6 @@ const SCOPE_SIGNALS: u64 = 1 << 1;
 /// The first version that isolates abstract sockets and signals.
 pub(super) const VERSION_WITH_SCOPES: i64 = 6;
 
-/// What a run may do below a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Read and execute.
-    Read,
-    /// Read and write, but create nothing: for devices.
-    Devices,
-    /// Everything.
-    Write,
-}
-
 #[repr(C)]
 #[derive(Debug)]
 struct RulesetAttributes {
@@ -71,8 +61,8 @@ struct NetPort {
 struct Rule {
     path: CString,
     rights: u64,
-    /// The device and inode that the path must be.
-    inode: Option<(u64, u64)>,
+    /// What the path must be.
+    inode: Option<Inode>,
 }
 
 /// The ruleset, prepared before the process starts.
@@ -127,11 +117,11 @@ impl Rules {
     }
 
     /// Grants access below a folder.
-    pub(super) fn allow_folder(&mut self, path: CString, access: Access) {
+    pub(super) fn allow_folder(&mut self, path: CString, access: MountAccess) {
         let rights = match access {
-            Access::Read => EXECUTE | READ_FILE | READ_FOLDER,
-            Access::Devices => READ_FILE | WRITE_FILE | READ_FOLDER,
-            Access::Write => u64::MAX,
+            MountAccess::Read => EXECUTE | READ_FILE | READ_FOLDER,
+            MountAccess::Device => READ_FILE | WRITE_FILE | READ_FOLDER,
+            MountAccess::Write => u64::MAX,
         };
         let rights = rights & self.attributes.files;
         let inode = None;
@@ -143,7 +133,7 @@ impl Rules {
     }
 
     /// Grants access to a file.
-    pub(super) fn allow_file(&mut self, path: CString, access: Access) {
+    pub(super) fn allow_file(&mut self, path: CString, access: MountAccess) {
         self.allow_folder(path, access);
         if let Some(rule) = self.paths.last_mut() {
             rule.rights &= OF_FILES;
@@ -151,9 +141,9 @@ impl Rules {
     }
 
     /// Makes the last rule fail if its path is another file or folder.
-    pub(super) fn require_inode(&mut self, inode: (u64, u64)) {
+    pub(super) fn require_inode(&mut self, inode: Option<Inode>) {
         if let Some(rule) = self.paths.last_mut() {
-            rule.inode = Some(inode);
+            rule.inode = inode;
         }
     }
 

@@ -22,11 +22,20 @@ mod child;
 
 mod spawn;
 
-pub(crate) mod report;
+mod cause;
 
-pub(crate) mod confine;
+mod report;
 
-pub(crate) use spawn::spawn;
+mod confine;
+
+mod plain;
+
+mod built_in;
+
+mod bubblewrap;
+
+pub use bubblewrap::Bubblewrap;
+pub use built_in::BuiltIn;
 
 #[cfg(test)]
 mod tests;

@@ -15,15 +15,12 @@ use libc::{
 use rustix::process::Resource;
 use seccompiler::BpfProgram;
 
-use super::landlock::{Access, Rules, VERSION_WITH_SCOPES, version};
+use super::landlock::{Rules, VERSION_WITH_SCOPES, version};
 use super::seccomp::{UnixSockets, filters};
-use crate::approved_path::{OpenedPath, PathAccess};
-use crate::copy::Executable;
-use crate::installed::Installed;
 use crate::layers::Layer;
 use crate::limits::RunLimits;
 use crate::permissions::Network;
-use crate::process::Request;
+use crate::request::{Inode, Mount, MountAccess, RunRequest};
 
 /// The skill's folder in the sandbox.
 pub(super) const SKILL: &str = "/skill";
@@ -31,50 +28,8 @@ pub(super) const SKILL: &str = "/skill";
 /// The scratch folder in the sandbox, also the home.
 pub(super) const SCRATCH: &str = "/tmp";
 
-/// Readable by every run: programs and libraries.
-const SYSTEM: [&str; 11] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/etc/ld.so.cache",
-    "/etc/alternatives",
-    // Node does not start if this exists but access is denied, as is the case without namespaces.
-    "/etc/ssl/openssl.cnf",
-];
-
-/// Also readable by a run with the host's network: name resolution.
-const RESOLUTION: [&str; 7] = [
-    "/etc/resolv.conf",
-    "/etc/hosts",
-    "/etc/host.conf",
-    "/etc/nsswitch.conf",
-    "/etc/gai.conf",
-    "/etc/services",
-    "/etc/protocols",
-];
-
-/// Also readable by a run with any network access.
-const CERTIFICATES: [&str; 3] = [
-    "/etc/ssl/certs",
-    "/etc/pki/ca-trust/extracted",
-    "/etc/ca-certificates",
-];
-
-const DEVICES: [&str; 5] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-];
-
 /// Links that programs expect.
-const LINKS: [(&str, &str); 5] = [
+pub(super) const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
     ("/proc/self/fd/1", "/dev/stdout"),
@@ -83,7 +38,7 @@ const LINKS: [(&str, &str); 5] = [
 ];
 
 /// The sandbox user, for programs that look up their user name.
-const FILES: [(&str, &[u8]); 2] = [
+pub(super) const FILES: [(&str, &[u8]); 2] = [
     ("/etc/passwd", b"skill:x:1000:1000::/tmp:/bin/sh\n"),
     ("/etc/group", b"skill:x:1000:\n"),
 ];
@@ -96,15 +51,15 @@ pub(super) enum Item<'a> {
     Link { target: CString, path: CString },
 }
 
-/// A host path visible in the sandbox at the same path.
+/// A [`Mount`] with what the kernel gets.
 #[derive(Debug)]
-pub(super) struct Mount {
+pub(super) struct PreparedMount {
     pub(super) source: CString,
     pub(super) target: CString,
     /// Attributes to add.
     pub(super) attributes: u64,
-    /// The device and inode that it must be.
-    pub(super) inode: Option<(u64, u64)>,
+    /// What it must be.
+    pub(super) inode: Option<Inode>,
     /// Whether it is mounted over itself, inside a mount before it. Its path there must lead to the same inode.
     pub(super) is_over_itself: bool,
 }
@@ -158,36 +113,19 @@ pub(super) struct Plan<'a> {
     pub(super) root_options: CString,
     pub(super) scratch_options: CString,
     pub(super) items: Vec<Item<'a>>,
-    pub(super) mounts: Vec<Mount>,
+    pub(super) mounts: Vec<PreparedMount>,
     pub(super) network: &'a Network,
     pub(super) program: Program,
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(request: &Request<'a>) -> io::Result<Self> {
+    pub(super) fn new(request: &'a RunRequest<'_>) -> io::Result<Self> {
         let mut layout = Layout::default();
-        for (path, access) in system_paths(request) {
-            layout.add_host_path(&path, access)?;
-        }
-        for granted in granted_paths(request) {
-            layout.add_mount(&granted.real, &granted.path, access(granted))?;
-            if let Some(mount) = layout.mounts.last_mut() {
-                mount.inode = Some(granted.inode);
-            }
-        }
-        for part in &request.guard.parts {
-            layout.add_mount(&part.real, &part.path, Access::Read)?;
-            if let Some(mount) = layout.mounts.last_mut() {
-                mount.inode = Some(part.inode);
-                mount.is_over_itself = true;
-            }
+        for mount in request.mounts(SKILL.as_ref())? {
+            layout.add_mount(&mount)?;
         }
         if let Some(directory) = request.directory {
             layout.add_folder(directory)?;
-        }
-        if let Some(packages) = request.packages {
-            let seen = packages.path(SKILL.as_ref());
-            layout.add_mount(&packages.source().canonicalize()?, &seen, Access::Read)?;
         }
         for (target, path) in LINKS {
             layout.add_link(target.as_ref(), path.as_ref())?;
@@ -197,19 +135,11 @@ impl<'a> Plan<'a> {
         }
         let mut bytes = 0;
         layout.add_folder(SKILL.as_ref())?;
-        for (path, content, executable) in request.copy.files() {
-            let mode = match executable {
-                Executable::Yes => 0o555,
-                Executable::No => 0o444,
-            };
-            layout.add_file(&Path::new(SKILL).join(path.as_str()), mode, content)?;
+        for file in request.files(SKILL.as_ref()) {
+            let mode = if file.is_executable { 0o555 } else { 0o444 };
+            layout.add_file(&file.path, mode, file.bytes)?;
             // An extra page each: files on the scratch file system take whole pages.
-            bytes += content.len() + 8192;
-        }
-        if let Some(host) = request.host {
-            for (path, bytes) in host.files(SKILL.as_ref(), request.copy) {
-                layout.add_file(&path, 0o444, bytes)?;
-            }
+            bytes += file.bytes.len() + 8192;
         }
         let scratch = request.limits.scratch_bytes;
         let places = ["/tmp", "/run", "/mnt", "/usr"];
@@ -228,8 +158,8 @@ impl<'a> Plan<'a> {
 
 impl Program {
     /// Prepares a program with the skill and scratch folder at these paths.
-    pub(super) fn new(request: &Request<'_>, skill: &str, scratch: &str) -> io::Result<Self> {
-        let environment = request.environment(scratch, skill).into_iter();
+    pub(super) fn new(request: &RunRequest<'_>, skill: &str, scratch: &str) -> io::Result<Self> {
+        let environment = request.environment(scratch, skill);
         let limits = request.limits;
         let network = request.permissions.network();
         let has = |layer| request.report.has(layer);
@@ -248,7 +178,7 @@ impl Program {
             path: c_string(request.interpreter.path.as_os_str())?,
             folder: c_string(request.directory.unwrap_or(Path::new(skill)))?,
             arguments: Strings::new(request.command_line(skill))?,
-            environment: Strings::new(environment.map(|(name, value)| format!("{name}={value}")))?,
+            environment: Strings::new(environment)?,
             limits: process_limits(limits),
             rules: has(Layer::Landlock).then(|| Rules::new(version, network)),
             filters,
@@ -261,13 +191,13 @@ impl Program {
     }
 
     /// Adds rules for the sandbox's root: all of it is readable, scratch and granted paths are writable.
-    fn with_box_rules(mut self, request: &Request<'_>) -> io::Result<Self> {
+    fn with_box_rules(mut self, request: &RunRequest<'_>) -> io::Result<Self> {
         if let Some(rules) = &mut self.rules {
-            rules.allow_folder(c"/".to_owned(), Access::Read);
-            rules.allow_folder(c"/dev".to_owned(), Access::Devices);
-            rules.allow_folder(c_string(SCRATCH)?, Access::Write);
-            for granted in granted_paths(request) {
-                add_rule(rules, &granted.path, access(granted))?;
+            rules.allow_folder(c"/".to_owned(), MountAccess::Read);
+            rules.allow_folder(c"/dev".to_owned(), MountAccess::Device);
+            rules.allow_folder(c_string(SCRATCH)?, MountAccess::Write);
+            for granted in request.granted_paths() {
+                add_rule(rules, &granted.path, granted.access.into())?;
             }
         }
         Ok(self)
@@ -276,34 +206,26 @@ impl Program {
     /// Adds rules for a process in the host's file system.
     pub(super) fn with_host_rules(
         mut self,
-        request: &Request<'_>,
+        request: &RunRequest<'_>,
         skill: &Path,
         scratch: &Path,
     ) -> io::Result<Self> {
         if let Some(rules) = &mut self.rules {
-            for (path, access) in system_paths(request) {
-                if let Ok(real) = path.canonicalize() {
-                    add_rule(rules, &real, access)?;
-                }
+            for mount in request.mounts(skill)? {
+                add_rule(rules, &mount.source, mount.access)?;
+                rules.require_inode(mount.inode);
             }
-            for granted in granted_paths(request) {
-                add_rule(rules, &granted.real, access(granted))?;
-                rules.require_inode(granted.inode);
-            }
-            add_rule(rules, &skill.canonicalize()?, Access::Read)?;
-            if let Some(packages) = request.packages {
-                add_rule(rules, &packages.source().canonicalize()?, Access::Read)?;
-            }
+            add_rule(rules, &skill.canonicalize()?, MountAccess::Read)?;
             if let Some(host) = request.host {
-                add_rule(rules, &host.path(skill).canonicalize()?, Access::Read)?;
+                add_rule(rules, &host.path(skill).canonicalize()?, MountAccess::Read)?;
             }
-            add_rule(rules, &scratch.canonicalize()?, Access::Write)?;
+            add_rule(rules, &scratch.canonicalize()?, MountAccess::Write)?;
         }
         Ok(self)
     }
 }
 
-fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
+fn add_rule(rules: &mut Rules, path: &Path, access: MountAccess) -> io::Result<()> {
     let text = c_string(path.as_os_str())?;
     if path.is_dir() {
         rules.allow_folder(text, access);
@@ -313,104 +235,38 @@ fn add_rule(rules: &mut Rules, path: &Path, access: Access) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the granted paths, and the interpreter that the user named.
-fn granted_paths<'r>(request: &'r Request<'_>) -> impl Iterator<Item = &'r OpenedPath> {
-    let named = request.interpreter.named.iter();
-    let is_visible = |path: &&OpenedPath| is_system(&path.real);
-    request
-        .granted
-        .iter()
-        .chain(named.filter(move |path| !is_visible(path)))
-}
-
-fn access(path: &OpenedPath) -> Access {
-    match path.access {
-        PathAccess::Read => Access::Read,
-        PathAccess::Write => Access::Write,
-    }
-}
-
-/// Returns whether every run sees a path.
-fn is_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|system| path.starts_with(system))
-}
-
-/// Returns the host paths that a run sees without a grant.
-fn system_paths(request: &Request<'_>) -> Vec<(PathBuf, Access)> {
-    let permissions = request.permissions;
-    let mut paths: Vec<(PathBuf, Access)> = Vec::new();
-    let mut add = |path: &Path, access| {
-        if path.symlink_metadata().is_ok() {
-            paths.push((path.to_owned(), access));
-        }
-    };
-    for path in SYSTEM {
-        add(path.as_ref(), Access::Read);
-    }
-    for path in DEVICES {
-        add(path.as_ref(), Access::Devices);
-    }
-    let network: &[&[&str]] = match permissions.network() {
-        Network::None => &[],
-        // The proxy resolves names.
-        Network::Hosts(_) => &[&CERTIFICATES],
-        Network::Host => &[&RESOLUTION, &CERTIFICATES],
-    };
-    for path in network.iter().copied().flatten() {
-        add(path.as_ref(), Access::Read);
-    }
-    let Installed {
-        path,
-        folders,
-        named,
-        ..
-    } = &request.interpreter;
-    if named.is_empty() && !is_system(path) {
-        add(path, Access::Read);
-        for folder in folders {
-            add(folder, Access::Read);
-        }
-    }
-    paths
-}
-
 /// Collects the entries of the new root, each folder before its contents.
 #[derive(Default)]
 struct Layout<'a> {
     items: Vec<Item<'a>>,
-    mounts: Vec<Mount>,
+    mounts: Vec<PreparedMount>,
     folders: BTreeSet<PathBuf>,
 }
 
 impl<'a> Layout<'a> {
     /// Exposes a host path. A system link is recreated, so that it leads to the same place in the sandbox.
-    fn add_host_path(&mut self, path: &Path, access: Access) -> io::Result<()> {
-        let metadata = fs::symlink_metadata(path)?;
-        let is_system = SYSTEM.iter().any(|system| path == Path::new(system));
-        if metadata.is_symlink() && is_system {
-            return self.add_link(&fs::read_link(path)?, path);
+    fn add_mount(&mut self, mount: &Mount) -> io::Result<()> {
+        if mount.keeps_link
+            && let Ok(target) = fs::read_link(&mount.path)
+        {
+            return self.add_link(&target, &mount.path);
         }
-        self.add_mount(&path.canonicalize()?, path, access)
-    }
-
-    /// Exposes a host path without links at a sandbox path.
-    fn add_mount(&mut self, source: &Path, seen: &Path, access: Access) -> io::Result<()> {
-        if source.is_dir() {
-            self.add_folder(seen)?;
+        if mount.source.is_dir() {
+            self.add_folder(&mount.path)?;
         } else {
-            self.add_file(seen, 0o444, b"")?;
+            self.add_file(&mount.path, 0o444, b"")?;
         }
-        let attributes = match access {
-            Access::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-            Access::Devices => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
-            Access::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+        let attributes = match mount.access {
+            MountAccess::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+            MountAccess::Device => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+            MountAccess::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
         };
-        self.mounts.push(Mount {
-            source: c_string(source.as_os_str())?,
-            target: c_string(seen.as_os_str())?,
+        self.mounts.push(PreparedMount {
+            source: c_string(mount.source.as_os_str())?,
+            target: c_string(mount.path.as_os_str())?,
             attributes,
-            inode: None,
-            is_over_itself: false,
+            inode: mount.inode,
+            is_over_itself: mount.is_part,
         });
         Ok(())
     }
@@ -448,7 +304,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn process_limits(limits: &RunLimits) -> Vec<(Resource, u64, u64)> {
+pub(super) fn process_limits(limits: &RunLimits) -> Vec<(Resource, u64, u64)> {
     let cpu = seconds(limits.cpu_time);
     let fixed = [
         (Resource::Data, limits.memory_bytes),

@@ -15,15 +15,16 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, getegid, geteuid, pidfd_sen
 
 use super::cgroup::ControlGroup;
 use super::child::{Descriptors, FAILURE_BYTES, FIRST_FREE, READY, Step, USER, first_process};
-use super::kernel_mounts::kernel_mount_in;
+use super::kernel_mounts::check_kernel_mounts;
 use super::loopback::take_proxy;
 use super::plan::Plan;
 use super::sys::{null, owned, set_signal_mask, syscall};
-use crate::error::{RunError, RunErrorKind};
+use crate::error::RunError;
 use crate::limits::RunLimits;
-use crate::network::{Connection, ConnectionLog, Gate, Proxy};
+use crate::network::{ConnectionLog, Gate, Proxy};
 use crate::permissions::Network;
-use crate::process::{Control, ExitStatus, Input, Process, Request, locked};
+use crate::process::{Connections, Control, ExitStatus, Process, locked};
+use crate::request::{RunInput, RunRequest};
 
 /// Namespaces of every sandbox.
 const NAMESPACES: c_int = libc::CLONE_NEWUSER
@@ -34,7 +35,7 @@ const NAMESPACES: c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWCGROUP;
 
 /// The host user that root's sandboxes run as: `nobody`.
-const NOBODY: u32 = 65534;
+pub(super) const NOBODY: u32 = 65534;
 
 /// Maximum time to set up a sandbox. It takes milliseconds.
 const SETUP_TIME: Duration = Duration::from_secs(10);
@@ -62,7 +63,7 @@ impl SetupFailure {
 }
 
 /// Starts a process in the sandbox.
-pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
+pub(super) fn spawn(request: &RunRequest<'_>) -> Result<Process, RunError> {
     let failed = |failure: SetupFailure| {
         let message = format!(
             "Could not start `{}` in the sandbox: {}",
@@ -70,15 +71,7 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
         );
         RunError::failed_to_start(message, failure.error)
     };
-    let folders = request.granted.iter().map(|path| &*path.real);
-    if let Some(point) = kernel_mount_in(folders) {
-        let message = format!(
-            "Granted folder contains a file system of the kernel: `{}`",
-            point.display()
-        );
-        let hint = "Unmount it, or grant a folder without it";
-        return Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
-    }
+    check_kernel_mounts(request)?;
     let prepared = SetupFailure::at("prepare the sandbox");
     let plan = Plan::new(request).map_err(&prepared).map_err(failed)?;
     let streams = Streams::new(request.input)
@@ -95,12 +88,9 @@ pub(crate) fn spawn(request: &Request<'_>) -> Result<Process, RunError> {
         }
     }
     let Streams { host, .. } = streams;
-    Ok(Process {
-        stdin: host.stdin.map(|pipe| Box::new(pipe) as _),
-        stdout: Some(Box::new(host.stdout)),
-        stderr: Some(Box::new(host.stderr)),
-        control: Arc::new(boxed),
-    })
+    let mut process = Process::new(Arc::new(boxed)).with_output(host.stdout, host.stderr);
+    process.stdin = host.stdin.map(|pipe| Box::new(pipe) as _);
+    Ok(process)
 }
 
 /// Stdin, stdout and stderr: the process's ends and the host's.
@@ -120,16 +110,16 @@ struct HostStreams {
 }
 
 impl Streams {
-    pub(super) fn new(input: Input<'_>) -> io::Result<Self> {
+    pub(super) fn new(input: RunInput<'_>) -> io::Result<Self> {
         let (stdout, stdout_end) = io::pipe()?;
         let (stderr, stderr_end) = io::pipe()?;
         let (stdin_end, stdin): (OwnedFd, _) = match input {
-            Input::None => (
+            RunInput::None => (
                 OpenOptions::new().read(true).open("/dev/null")?.into(),
                 None,
             ),
-            Input::Bytes(bytes) => (memory_file(bytes)?, None),
-            Input::Pipe => {
+            RunInput::Bytes(bytes) => (memory_file(bytes)?, None),
+            RunInput::Pipe => {
                 let (end, pipe) = io::pipe()?;
                 (end.into(), Some(pipe))
             }
@@ -149,7 +139,7 @@ impl Streams {
 
 /// Returns an in-memory file with these bytes. A pipe would need a writer thread, and SIGPIPE could kill the host if
 /// the process does not read it.
-fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+pub(super) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = fs::File::from(memfd_create(c"stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;
@@ -157,7 +147,7 @@ fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
 }
 
 /// Moves a descriptor above the fixed numbers used in a new process.
-fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
+pub(super) fn lift(fd: OwnedFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() >= FIRST_FREE {
         return Ok(fd);
     }
@@ -177,7 +167,7 @@ pub(super) struct Boxed {
     /// The end of a pair from which the proxy's socket is received, for a run with rules.
     proxy_end: Option<UnixStream>,
     proxy: Mutex<Option<Proxy>>,
-    connections: Mutex<(Vec<Connection>, u64)>,
+    connections: Mutex<Connections>,
 }
 
 impl Boxed {
@@ -293,7 +283,7 @@ fn clone(plan: &Plan<'_>, descriptors: Descriptors) -> io::Result<(c_int, OwnedF
 }
 
 /// Makes the kernel kill this process and its children first when memory runs out. The run is just as safe without it.
-fn prefer_to_kill(pid: c_int) {
+pub(super) fn prefer_to_kill(pid: c_int) {
     let file = format!("/proc/{pid}/oom_score_adj");
     let _ = OpenOptions::new()
         .write(true)
@@ -382,13 +372,14 @@ impl Control for Boxed {
         };
         locked(&self.group).take();
         if let Some(proxy) = locked(&self.proxy).take() {
-            *locked(&self.connections) = proxy.finish();
+            let (first, more) = proxy.finish();
+            *locked(&self.connections) = Connections { first, more };
         }
         *ended = Some(status);
         Ok(status)
     }
 
-    fn take_connections(&self) -> (Vec<Connection>, u64) {
+    fn take_connections(&self) -> Connections {
         std::mem::take(&mut *locked(&self.connections))
     }
 }

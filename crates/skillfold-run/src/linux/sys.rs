@@ -22,6 +22,7 @@ use rustix::thread::{
 };
 
 use crate::approved_path::open_without_links;
+use crate::request::Inode;
 
 /// Converts the result of a system call to a value or an error.
 pub(super) fn checked(result: c_long) -> Result<c_long, Errno> {
@@ -98,10 +99,14 @@ pub(super) fn make_file(path: &CStr, mode: c_uint, bytes: &[u8]) -> Result<(), E
 
 /// Opens a path as a reference (`O_PATH`). A link anywhere in the path is an error, and so is another file than the
 /// one with this device and inode: what was checked is what is used.
-pub(super) fn open_checked(path: &CStr, inode: Option<(u64, u64)>) -> Result<OwnedFd, Errno> {
+pub(super) fn open_checked(path: &CStr, inode: Option<Inode>) -> Result<OwnedFd, Errno> {
     let opened = open_without_links(Path::new(OsStr::from_bytes(path.to_bytes())))?;
     let found = fs::fstat(&opened)?;
-    if inode.is_some_and(|inode| inode != (found.st_dev, found.st_ino)) {
+    let found = Inode {
+        device: found.st_dev,
+        number: found.st_ino,
+    };
+    if inode.is_some_and(|inode| inode != found) {
         return Err(Errno::STALE);
     }
     Ok(opened)
@@ -109,7 +114,7 @@ pub(super) fn open_checked(path: &CStr, inode: Option<(u64, u64)>) -> Result<Own
 
 /// Returns a detached copy of a mount and its submounts. The handle cannot come from the host process: the kernel only
 /// copies mounts of the caller's own namespace.
-pub(super) fn clone_mount(path: &CStr, inode: Option<(u64, u64)>) -> Result<OwnedFd, Errno> {
+pub(super) fn clone_mount(path: &CStr, inode: Option<Inode>) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE

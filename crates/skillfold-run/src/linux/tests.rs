@@ -10,7 +10,8 @@ use super::report::probe_sandbox;
 use super::seccomp::install;
 use super::sys::{clone_mount, open_checked};
 use crate::copy::SkillCopy;
-use crate::layers::SandboxReport;
+use crate::layers::{Layer, SandboxReport};
+use crate::request::Inode;
 use crate::run::{Run, layers};
 
 const KILL_PROCESS: u32 = 0x8000_0000;
@@ -51,9 +52,10 @@ fn failure() -> String {
 fn init_killed_during_setup_is_a_start_failure() {
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set up the sandbox: its first process was killed");
-    let layers = || probe_sandbox(&SandboxReport::new(|_| None)).0;
-    let why = without(libc::SYS_pivot_root, KILL_PROCESS, layers);
-    insta::assert_snapshot!(why.unwrap(), @"could not set up the sandbox: its first process was killed; unprivileged user namespaces may be switched off");
+    let report = || probe_sandbox(SandboxReport::new("built-in", [Layer::Namespaces]));
+    let report = without(libc::SYS_pivot_root, KILL_PROCESS, report);
+    let why = report.layers[0].missing.as_deref();
+    insta::assert_snapshot!(why.unwrap(), @"could not set up the sandbox: its first process was killed; something else than a setting of the kernel refuses user namespaces, as most containers do");
 }
 
 #[test]
@@ -83,7 +85,10 @@ fn only_the_folder_that_was_checked_is_mounted() {
         let path = real.join(name);
         std::fs::create_dir(&path).unwrap();
         let found = path.metadata().unwrap();
-        (found.dev(), found.ino())
+        Inode {
+            device: found.dev(),
+            number: found.ino(),
+        }
     };
     let (one, other) = (inode("one"), inode("other"));
     let path = super::plan::c_string(real.join("one").as_os_str()).unwrap();

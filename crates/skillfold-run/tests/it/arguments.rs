@@ -1,9 +1,9 @@
 //! Arguments, file names and input reach a script byte for byte: no shell is involved.
 
 use proptest::prelude::*;
-use skillfold_run::{Permissions, Run, RunError, RunLimits, RunOptions, SkillCopy};
+use skillfold_run::{Permissions, Run, RunError, RunLimits, SkillCopy};
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 /// Prints each argument and the script's name in hex.
 const ECHO: &str = "import sys\nprint(' '.join(word.encode('utf-8', 'surrogateescape').hex() or '-' for word in sys.argv))\n";
@@ -29,7 +29,7 @@ proptest! {
         let file = format!("scripts/{name}.py");
         let Ok(script) = file.parse() else { return Ok(()) };
         let copy = skill(&[(&file, ECHO)]);
-        let outcome = Run::new(&copy, &script).with_arguments(arguments.clone()).run().unwrap();
+        let outcome = Run::new(&copy, &script).with_options(run_options()).with_arguments(arguments.clone()).run().unwrap();
         let expected: Vec<String> = [format!("/skill/{file}")].iter().chain(&arguments).map(|word| hex(word)).collect();
         let stdout = outcome.stdout_text();
         prop_assert_eq!(stdout.trim_end(), expected.join(" "), "{}", outcome.stderr_text());
@@ -52,15 +52,14 @@ fn unstartable_script_is_refused_with_a_code_and_a_hint() {
         }),
         refuse(&copy, "scripts/a.py", |run| run.with_arguments(["a\0b"])),
         refuse(&copy, "scripts/a.py", |run| {
-            run.with_input("four").with_options(
-                RunOptions::default().with_limits(RunLimits::default().with_input_bytes(3)),
-            )
+            run.with_input("four")
+                .with_options(run_options().with_limits(RunLimits::default().with_input_bytes(3)))
         }),
         refuse(&copy, "scripts/none.py", |run| run),
         refuse(&copy, "scripts/a.zzz", |run| run),
         refuse(&copy, "scripts/b", |run| run),
         refuse(&copy, "scripts/a.py", |run| {
-            run.with_options(RunOptions::default().with_search_path([]))
+            run.with_options(run_options().with_search_path([]))
         }),
         refuse(&copy, "scripts/a.py", |run| {
             grant(run, |grants| grants.with_variable("LD_PRELOAD", "x"))
@@ -88,7 +87,7 @@ fn unstartable_script_is_refused_with_a_code_and_a_hint() {
 }
 
 fn grant(run: Run<'_>, change: impl FnOnce(Permissions) -> Permissions) -> Run<'_> {
-    run.with_options(RunOptions::default().with_permissions(change(Permissions::default())))
+    run.with_options(run_options().with_permissions(change(Permissions::default())))
 }
 
 fn refuse(copy: &SkillCopy, script: &str, change: impl FnOnce(Run<'_>) -> Run<'_>) -> String {

@@ -6,7 +6,7 @@ use skillfold_core::source::{Folder, LinkPolicy};
 use skillfold_core::{FsSource, MemorySource};
 use skillfold_run::{Run, SkillCopy, scripts};
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 #[test]
 fn run_uses_the_copy_whatever_happens_to_the_folder() {
@@ -19,7 +19,10 @@ fn run_uses_the_copy_whatever_happens_to_the_folder() {
     let source = FsSource::open_with(folder.path(), LinkPolicy::Refuse).unwrap();
     let copy = SkillCopy::read(&source, &Folder::new("a").unwrap()).unwrap();
     fs::write(scripts.join("a.sh"), "echo swapped").unwrap();
-    let outcome = Run::new(&copy, &path("scripts/a.sh")).run().unwrap();
+    let outcome = Run::new(&copy, &path("scripts/a.sh"))
+        .with_options(run_options())
+        .run()
+        .unwrap();
     assert_eq!(outcome.stdout_text(), "looked at\n");
     let skipped: Vec<&str> = copy
         .skipped()

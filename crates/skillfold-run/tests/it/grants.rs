@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use skillfold_run::{
     ApprovedPath, NamedInterpreter, PathAccess, PathKind, Permissions, Protected, Run, RunError,
-    RunOptions,
 };
 use tempfile::TempDir;
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 /// A folder that root's sandbox can also write to.
 fn open_folder() -> (TempDir, PathBuf) {
@@ -33,7 +32,7 @@ fn said(
     let arguments = arguments.iter().map(|path| path.to_string_lossy());
     let outcome = Run::new(&copy, &file)
         .with_arguments(arguments)
-        .with_options(RunOptions::default().with_permissions(permissions))
+        .with_options(run_options().with_permissions(permissions))
         .run()?;
     Ok(format!(
         "{}{}",
@@ -382,7 +381,7 @@ fn seen(home: &Path, prefix: &str, name: &str, file: &str, named: &[PathBuf]) ->
         let named = NamedInterpreter::resolve(program, &protected).unwrap();
         permissions = permissions.with_interpreter(named);
     }
-    let options = RunOptions::default()
+    let options = run_options()
         .with_permissions(permissions)
         .with_search_path([prefix.join("bin")]);
     let run = Run::new(&copy, &script_path).with_arguments([prefix.join(file).to_string_lossy()]);

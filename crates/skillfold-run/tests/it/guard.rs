@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use skillfold_run::{Outcome, Permissions, Protected, Run, RunOptions};
+use skillfold_run::{Outcome, Permissions, Protected, Run};
 use tempfile::TempDir;
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 /// A project that root's sandbox can also write to.
 fn project() -> (TempDir, PathBuf) {
@@ -35,7 +35,7 @@ fn run_in(project: &Path, script: &str) -> Outcome {
         .with_write(project)
         .with_protected(protected);
     let (copy, file) = (skill(&[("a.sh", script)]), path("a.sh"));
-    let options = RunOptions::default()
+    let options = run_options()
         .with_permissions(permissions)
         .with_directory(project);
     Run::new(&copy, &file).with_options(options).run().unwrap()
@@ -208,7 +208,7 @@ fn folder_too_deep_to_search_is_not_written_to() {
         .with_write(&project)
         .with_protected(Protected::default().with_read_only_names([".git".to_owned()]));
     let (copy, file) = (skill(&[("a.sh", "mv d/d/d/d/d/d/d/d/d/d e")]), path("a.sh"));
-    let options = RunOptions::default().with_permissions(permissions);
+    let options = run_options().with_permissions(permissions);
     let refused = Run::new(&copy, &file)
         .with_options(options)
         .run()

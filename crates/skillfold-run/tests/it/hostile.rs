@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skillfold_run::{Run, RunLimits, RunOptions};
+use skillfold_run::{Run, RunLimits};
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 /// Number of runs in a normal test; `BOX_RUNS` overrides it.
 const RUNS: u64 = 60;
@@ -149,7 +149,7 @@ fn run_one(number: u64, ends: &mut serde_json::Map<String, Value>) -> (&'static 
         .with_scratch_bytes(16 << 20);
     let started = Instant::now();
     let outcome = Run::new(&copy, &script)
-        .with_options(RunOptions::default().with_limits(limits))
+        .with_options(run_options().with_limits(limits))
         .run()
         .unwrap();
     let took = started.elapsed();

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use skillfold_run::{
-    Dependencies, Installer, Packages, Permissions, Prepare, Prepared, Run, RunError, RunOptions,
+    Dependencies, Installer, Packages, Permissions, Prepare, Prepared, Run, RunError,
     SYSTEM_FOLDERS, SkillCopy, dependencies, script_dependencies,
 };
 use tempfile::TempDir;
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 /// Returns the dependencies of all of a skill's files.
 fn named(copy: &SkillCopy) -> Result<Vec<Dependencies>, RunError> {
@@ -215,9 +215,8 @@ fn missing_packages_are_reported_and_no_run_starts() {
     let copy = skill(&[("a.py", "print()")]);
     let file = path("a.py");
     let gone = Packages::new(file.clone(), Installer::Uv, "/nowhere");
-    let run = Run::new(&copy, &file).with_options(
-        RunOptions::default().with_permissions(Permissions::default().with_packages([gone])),
-    );
+    let run = Run::new(&copy, &file)
+        .with_options(run_options().with_permissions(Permissions::default().with_packages([gone])));
     insta::assert_snapshot!(run.run().unwrap_err(), @"Packages of `a.py` are gone from /nowhere");
 }
 
@@ -235,7 +234,7 @@ fn preparation<'a>(copy: &'a SkillCopy, wanted: &'a Dependencies) -> (TempDir, P
     let search = SYSTEM_FOLDERS.map(PathBuf::from).into_iter().chain(own);
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
     let prepare = Prepare::new(copy, wanted)
-        .with_options(RunOptions::default().with_search_path(search))
+        .with_options(run_options().with_search_path(search))
         .with_variables(Prepare::variables().iter().filter_map(variable));
     (folder, prepare)
 }
@@ -255,8 +254,8 @@ fn prepare_all(copy: &SkillCopy) -> (Permissions, Vec<String>, Vec<TempDir>) {
 
 fn said(copy: &SkillCopy, script: &str, permissions: &Permissions) -> String {
     let script = path(script);
-    let run = Run::new(copy, &script)
-        .with_options(RunOptions::default().with_permissions(permissions.clone()));
+    let run =
+        Run::new(copy, &script).with_options(run_options().with_permissions(permissions.clone()));
     let outcome = run.run().unwrap();
     format!("{}{}", outcome.stdout_text(), outcome.stderr_text())
 }
@@ -495,8 +494,7 @@ fn linked_package_folder_is_refused() {
     let file = path("a.py");
     let linked = Packages::new(file.clone(), Installer::Uv, folder.path());
     let permissions = Permissions::default().with_packages([linked]);
-    let run =
-        Run::new(&copy, &file).with_options(RunOptions::default().with_permissions(permissions));
+    let run = Run::new(&copy, &file).with_options(run_options().with_permissions(permissions));
     assert_eq!(run.run().unwrap_err().code(), "packages_not_installed");
 }
 
@@ -527,7 +525,7 @@ fn missing_installer_is_named() {
     let wanted = named(&copy).unwrap().remove(0);
     let folder = tempfile::tempdir().unwrap();
     let missing = Prepare::new(&copy, &wanted)
-        .with_options(RunOptions::default().with_search_path([PathBuf::from("/nowhere")]));
+        .with_options(run_options().with_search_path([PathBuf::from("/nowhere")]));
     let error = missing.install(folder.path()).unwrap_err();
     insta::assert_snapshot!(error, @"`uv` is not installed; it installs the packages of `a.py`");
     assert_eq!(error.code(), "interpreter_missing");

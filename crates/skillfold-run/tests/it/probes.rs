@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits, RunOptions};
+use skillfold_run::{Accept, Layer, Permissions, Run, RunLimits};
 
 use crate::host::{CANARY, Host};
-use crate::skill::{path, skill};
+use crate::skill::{is_bubblewrap, path, run_options, skill};
 
 /// Every user can run it, wherever the tests were built.
 const RUNNER: &str = "runner";
@@ -29,7 +29,11 @@ fn no_probe_escapes_the_sandbox_as_root_or_user() {
         let control = run_without_sandbox(&Host::new(), &prefix);
         let successes = control.values().flatten().count();
         let (results, output) = run_in_sandbox(&Host::new(), &prefix, "whole");
-        let escapes: Vec<_> = results.iter().filter(|(_, got)| got.is_some()).collect();
+        let is_known = |name: &str| is_bubblewrap() && OF_BUBBLEWRAP.contains(&name);
+        let escapes: Vec<_> = results
+            .iter()
+            .filter(|(name, got)| got.is_some() && !is_known(name))
+            .collect();
         assert!(escapes.is_empty(), "as {user}: {escapes:#?}");
         assert!(
             results.len() >= PROBES,
@@ -50,6 +54,17 @@ fn no_probe_escapes_the_sandbox_as_root_or_user() {
     }
 }
 
+/// What a run can do to the first process of bubblewrap's sandbox, a shell with the same user and no more rights. The kernel
+/// ignores signals that it does not handle.
+const OF_BUBBLEWRAP: &[&str] = &[
+    "kill the first process",
+    "open the first process as a descriptor",
+    "see another process",
+    "set priority of the first process",
+    "signal 0 to the first process",
+    "signal 18 to the first process",
+];
+
 /// What a run without namespaces can do, by probe name prefix: Landlock does not hide that files exist, nor protect
 /// their mode and times; processes and shared memory are the host's; links in `/etc` lead to `/usr`.
 const WITHOUT_NAMESPACES: &[&str] = &[
@@ -69,6 +84,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
     "read /etc/os-release",
 ];
 
+/// The remaining layers are those of the built-in sandbox; bubblewrap has nothing without namespaces.
 #[test]
 fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
     // An ordinary user in a user namespace that cannot create namespaces.
@@ -87,6 +103,9 @@ fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
     let (_, refusal) = probe_in_sandbox(&Host::new(), &user, "whole");
     assert_eq!(refusal["code"], "sandbox_unavailable");
     assert_eq!(refusal["layer"], "namespaces");
+    if is_bubblewrap() {
+        return;
+    }
     let (_, refusal) = probe_in_sandbox(&Host::new(), &user, "hosts without namespaces");
     assert_eq!(refusal["code"], "sandbox_unavailable");
     let message = refusal["message"].as_str().unwrap();
@@ -303,7 +322,7 @@ fn run_the_probes(input: &Value) -> Value {
         _ => {}
     }
     let limits = RunLimits::default().with_wall_time(Duration::from_secs(120));
-    let options = RunOptions::default()
+    let options = run_options()
         .with_limits(limits)
         .with_accepted(accept)
         .with_permissions(permissions);

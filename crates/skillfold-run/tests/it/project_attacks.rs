@@ -9,11 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skillfold_run::{Outcome, Permissions, Protected, Run, RunError, RunOptions};
+use skillfold_run::{Outcome, Permissions, Protected, Run, RunError};
 
 use crate::host::{CANARY, open_all, open_up};
 use crate::probes::{run_as, users};
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 const NAMES: [&str; 5] = [".git", ".claude", ".mcp.json", ".vscode", ".github/hooks"];
 
@@ -67,7 +67,7 @@ fn run_with(
         skill(&[("SKILL.md", "0123456789"), (script, text)]),
         path(script),
     );
-    let options = RunOptions::default()
+    let options = run_options()
         .with_permissions(permissions)
         .with_directory(project);
     let run = Run::new(&copy, &file).with_input(input.to_string());

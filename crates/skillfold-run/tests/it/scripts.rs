@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skillfold_run::{Cancel, End, Help, Permissions, Run, RunLimits, RunOptions, Stream, layers};
+use skillfold_run::{Cancel, End, Help, Permissions, Run, RunLimits, Stream, layers};
 
-use crate::skill::{path, run, skill};
+use crate::skill::{path, run, run_options, skill};
 
 #[test]
 fn this_system_has_every_required_layer() {
@@ -34,10 +34,10 @@ fn python_script_runs_with_its_modules_and_a_scratch_folder() {
                 with tempfile.NamedTemporaryFile() as f: f.write(b'x')\n\
                 lock = multiprocessing.Lock()\n\
                 out = subprocess.run(['sh', '-c', 'echo from a child'], capture_output=True, text=True).stdout\n\
-                print(json.dumps([out, os.getcwd(), getpass.getuser(), sorted(os.environ), os.getpid()]))\n";
+                print(json.dumps([out, os.getcwd(), getpass.getuser(), sorted(os.environ), os.getpid() < 5]))\n";
     let outcome = run("scripts/a.py", text, |run| run);
     assert_eq!(outcome.stderr_text(), "");
-    let expected = "[\"from a child\\n\", \"/skill\", \"skill\", [\"HOME\", \"LANG\", \"PATH\", \"TMPDIR\"], 2]\n";
+    let expected = "[\"from a child\\n\", \"/skill\", \"skill\", [\"HOME\", \"LANG\", \"PATH\", \"TMPDIR\"], true]\n";
     assert_eq!(outcome.stdout_text(), expected);
 }
 
@@ -62,7 +62,10 @@ fn script_can_start_another_script_of_the_skill() {
         ("lib/b.sh", "#!/bin/sh\necho second\n"),
     ]);
     let script = path("scripts/a.sh");
-    let outcome = Run::new(&copy, &script).run().unwrap();
+    let outcome = Run::new(&copy, &script)
+        .with_options(run_options())
+        .run()
+        .unwrap();
     assert_eq!(
         outcome.stdout_text(),
         "second\n",
@@ -91,7 +94,7 @@ fn run_is_limited_to_a_minute_and_a_mebibyte_by_default() {
 fn run_ends_at_its_time_limit() {
     let limits = RunLimits::default().with_wall_time(Duration::from_millis(300));
     let outcome = run("scripts/a.sh", "echo early; sleep 20", |run| {
-        run.with_options(RunOptions::default().with_limits(limits))
+        run.with_options(run_options().with_limits(limits))
     });
     assert_eq!((outcome.end, outcome.end.code()), (End::Timeout, "timeout"));
     assert_eq!(outcome.stdout_text(), "early\n");
@@ -106,13 +109,13 @@ fn run_ends_at_its_time_limit() {
 fn output_over_the_limit_ends_the_run_and_its_start_is_returned() {
     let limits = RunLimits::default().with_output_bytes(1000);
     let outcome = run("scripts/a.sh", "yes >&2 & yes", |run| {
-        run.with_options(RunOptions::default().with_limits(limits))
+        run.with_options(run_options().with_limits(limits))
     });
     assert_eq!(outcome.end.code(), "output_too_large");
     assert_eq!(outcome.stdout.len() + outcome.stderr.len(), 1000);
     let exact = RunLimits::default().with_output_bytes(3);
     let outcome = run("scripts/a.sh", "echo ok", |run| {
-        run.with_options(RunOptions::default().with_limits(exact))
+        run.with_options(run_options().with_limits(exact))
     });
     assert_eq!(outcome.end, End::Exited(0));
 }
@@ -121,13 +124,13 @@ fn output_over_the_limit_ends_the_run_and_its_start_is_returned() {
 fn cpu_time_and_file_size_are_limited() {
     let limits = RunLimits::default().with_cpu_time(Duration::from_secs(1));
     let outcome = run("scripts/a.py", "while True: pass", |run| {
-        run.with_options(RunOptions::default().with_limits(limits))
+        run.with_options(run_options().with_limits(limits))
     });
     assert_eq!(outcome.end.code(), "cpu_time_exceeded");
     let limits = RunLimits::default().with_file_bytes(4096);
     let text = "exec head -c 8192 /dev/zero > ~/x";
     let outcome = run("scripts/a.sh", text, |run| {
-        run.with_options(RunOptions::default().with_limits(limits))
+        run.with_options(run_options().with_limits(limits))
     });
     assert_eq!(outcome.end.code(), "file_too_large");
 }
@@ -148,7 +151,7 @@ fn memory_scratch_and_processes_are_limited() {
                 except OSError as e: assert e.errno == errno.EAGAIN\n\
                 print('end')\n";
     let outcome = run("scripts/a.py", text, |run| {
-        run.with_options(RunOptions::default().with_limits(limits))
+        run.with_options(run_options().with_limits(limits))
     });
     assert_eq!(
         (&*outcome.stdout_text(), &*outcome.stderr_text()),
@@ -165,7 +168,7 @@ fn cancelled_run_ends_soon() {
         other.cancel();
     });
     let outcome = run("scripts/a.sh", "sleep 30", |run| {
-        run.with_options(RunOptions::default().with_cancel(cancel))
+        run.with_options(run_options().with_cancel(cancel))
     });
     assert_eq!(outcome.end.code(), "cancelled");
     assert!(
@@ -219,7 +222,7 @@ fn granted_paths_and_variables_are_available() {
         .with_variable("TOKEN", "secret")
         .with_variable("FOLDER", folder.path().to_str().unwrap());
     let outcome = run("scripts/a.py", text, |run| {
-        run.with_options(RunOptions::default().with_permissions(permissions))
+        run.with_options(run_options().with_permissions(permissions))
     });
     let expected = "secret\n['read', 'written']\n";
     assert_eq!(
@@ -253,7 +256,10 @@ impl OpenFolders {
 fn long_lived_process_answers_over_its_pipes() {
     let text = "import sys\nfor line in sys.stdin: print('got', line.strip(), flush=True)\n";
     let (copy, script) = (skill(&[("scripts/a.py", text)]), path("scripts/a.py"));
-    let mut running = Run::new(&copy, &script).start().unwrap();
+    let mut running = Run::new(&copy, &script)
+        .with_options(run_options())
+        .start()
+        .unwrap();
     let mut stdin = running.take_stdin().unwrap();
     let mut lines = BufReader::new(running.take_stdout().unwrap()).lines();
     for word in ["one", "two"] {
@@ -274,7 +280,7 @@ fn interpreter_outside_the_system_folders_runs() {
     fs::write(folder.path().join("secret"), "secret").unwrap();
     let text = format!("cat {0}/secret; ls {0}; echo ran", folder.path().display());
     let outcome = run("scripts/a.sh", &text, |run| {
-        run.with_options(RunOptions::default().with_search_path([bin]))
+        run.with_options(run_options().with_search_path([bin]))
     });
     assert_eq!(outcome.stdout_text(), "bin\nran\n");
 }
@@ -292,7 +298,7 @@ fn help_is_the_scripts_usage_output_or_its_head() {
     ]);
     let help = |name: &str| {
         let script = path(name);
-        skillfold_run::help(&copy, &script, RunOptions::default()).unwrap()
+        skillfold_run::help(&copy, &script, run_options()).unwrap()
     };
     assert!(help("scripts/a.py").text().starts_with("usage: fill [-h]"));
     let expected = Help::Head("Fills in forms.\n\nUsage: fill FILE".to_owned());

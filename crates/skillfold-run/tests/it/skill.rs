@@ -1,7 +1,8 @@
 //! Skills for tests.
 
 use skillfold_core::name::ResourcePath;
-use skillfold_run::{Outcome, Run, SkillCopy};
+use skillfold_run::sandboxes::{Bubblewrap, BuiltIn};
+use skillfold_run::{Outcome, Run, RunOptions, SkillCopy};
 
 /// Returns a skill with these files.
 pub(crate) fn skill(files: &[(&str, &str)]) -> SkillCopy {
@@ -13,6 +14,23 @@ pub(crate) fn skill(files: &[(&str, &str)]) -> SkillCopy {
     .unwrap()
 }
 
+/// Returns the default options, with the sandbox that `TEST_SANDBOX` names: all tests can be run with each one.
+pub(crate) fn run_options() -> RunOptions {
+    if is_bubblewrap() {
+        RunOptions::default().with_sandbox(Bubblewrap)
+    } else {
+        RunOptions::default().with_sandbox(BuiltIn)
+    }
+}
+
+pub(crate) fn is_bubblewrap() -> bool {
+    match std::env::var("TEST_SANDBOX").as_deref() {
+        Ok("bubblewrap") => true,
+        Ok("built-in") | Err(_) => false,
+        Ok(other) => panic!("unknown sandbox: {other}"),
+    }
+}
+
 pub(crate) fn path(path: &str) -> ResourcePath {
     path.parse().unwrap()
 }
@@ -20,5 +38,6 @@ pub(crate) fn path(path: &str) -> ResourcePath {
 /// Runs a skill that contains only this script.
 pub(crate) fn run(name: &str, text: &str, change: impl FnOnce(Run<'_>) -> Run<'_>) -> Outcome {
     let (copy, path) = (skill(&[(name, text)]), path(name));
-    change(Run::new(&copy, &path)).run().unwrap()
+    let run = Run::new(&copy, &path).with_options(run_options());
+    change(run).run().unwrap()
 }

@@ -10,7 +10,7 @@ use std::thread;
 
 use skillfold_run::{Connection, HostRule, Outcome, Permissions, Refusal, Run, RunOptions};
 
-use crate::skill::{path, skill};
+use crate::skill::{path, run_options, skill};
 
 fn rules(texts: &[&str]) -> Vec<HostRule> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -31,7 +31,7 @@ fn run(permissions: Permissions, files: &[(&str, &str)]) -> Outcome {
 }
 
 fn options(permissions: Permissions) -> RunOptions {
-    RunOptions::default().with_permissions(permissions)
+    run_options().with_permissions(permissions)
 }
 
 /// Returns what a run did with the network, one line for each connection.

@@ -1,0 +1,144 @@
+//! The sandbox that `bwrap` sets up: for systems that allow user namespaces to that program and not to this one.
+//!
+//! Landlock is not among its layers: a process that it restricts can no longer mount, and nothing of this crate runs inside.
+
+mod arguments;
+
+mod outside;
+
+mod start;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use self::arguments::Proc;
+use self::start::{launch, probe};
+use super::report::{NEEDS_NAMESPACES, seccomp_missing, with_probe};
+use crate::error::RunError;
+use crate::layers::{Layer, SandboxReport};
+use crate::process::Process;
+use crate::request::RunRequest;
+use crate::sandbox::Sandbox;
+
+/// Where `bwrap` is looked for. One elsewhere may be anybody's.
+const PROGRAMS: [&str; 2] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// Options that it must have. With the first two it checks that what it mounts is what was opened.
+const OPTIONS: [&str; 4] = ["--ro-bind-fd", "--bind-fd", "--add-seccomp-fd", "--size"];
+
+const LAYERS: [Layer; 4] = [
+    Layer::Namespaces,
+    Layer::Seccomp,
+    Layer::ResourceLimits,
+    Layer::ControlGroup,
+];
+
+/// Namespaces by bubblewrap, with our seccomp filter and limits.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
+pub struct Bubblewrap;
+
+impl Sandbox for Bubblewrap {
+    fn report(&self) -> SandboxReport {
+        found().report.clone()
+    }
+
+    fn start(&self, request: &RunRequest<'_>) -> Result<Process, RunError> {
+        let Found { program, proc, .. } = found();
+        match program {
+            Some(program) => launch(program, *proc, request),
+            None => Err(RunError::no_sandbox()),
+        }
+    }
+}
+
+/// What this system has.
+#[derive(Debug)]
+struct Found {
+    report: SandboxReport,
+    /// Where `bwrap` is, if it works.
+    program: Option<PathBuf>,
+    proc: Proc,
+}
+
+impl Found {
+    fn nothing(report: SandboxReport, why: &str) -> Self {
+        Self {
+            report: report
+                .without(Layer::Namespaces, why)
+                .without(Layer::ControlGroup, NEEDS_NAMESPACES),
+            program: None,
+            proc: Proc::Missing,
+        }
+    }
+}
+
+/// Sets up a sandbox once per process, and returns what is missing.
+fn found() -> &'static Found {
+    static FOUND: OnceLock<Found> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let mut report = SandboxReport::new("bubblewrap", LAYERS);
+        if let Some(why) = seccomp_missing() {
+            report = report.without(Layer::Seccomp, &why);
+        }
+        let program = match program() {
+            Ok(program) => program,
+            Err(why) => return Found::nothing(report, &why),
+        };
+        let tried = with_probe(&report, |request| {
+            let with_proc = probe(&program, Proc::OwnProcesses, request);
+            let without = |error| match probe(&program, Proc::Missing, request) {
+                Ok(has_group) => Ok((has_group, Proc::Missing)),
+                // Both fail alike.
+                Err(_) => Err(error),
+            };
+            Ok(with_proc.map_or_else(without, |has_group| Ok((has_group, Proc::OwnProcesses))))
+        });
+        let (has_group, proc) = match tried {
+            Ok(Ok(works)) => works,
+            Ok(Err(error)) => return Found::nothing(report, &error.with_cause()),
+            Err(error) => return Found::nothing(report, &error.to_string()),
+        };
+        if !has_group {
+            let why = "this process may not create a cgroup with a memory limit";
+            report = report.without(Layer::ControlGroup, why);
+        }
+        Found {
+            report,
+            program: Some(program),
+            proc,
+        }
+    })
+}
+
+/// Returns where `bwrap` is, or why there is none that can be used.
+fn program() -> Result<PathBuf, String> {
+    let mut paths = PROGRAMS.iter().map(Path::new);
+    let Some(path) = paths.find(|path| path.exists()) else {
+        return Err("`bwrap` is not installed".to_owned());
+    };
+    let help = help(path);
+    match OPTIONS.iter().find(|option| !help.contains(**option)) {
+        None => Ok(path.to_owned()),
+        Some(option) => Err(format!(
+            "`{}` has no `{option}`: it needs 0.10, or a distribution's version with the fix of CVE-2024-42472",
+            path.display()
+        )),
+    }
+}
+
+/// Returns what it says about itself; nothing if it does not start.
+fn help(path: &Path) -> String {
+    #[expect(clippy::disallowed_methods, reason = "this is the runner")]
+    let mut command = Command::new(path);
+    let output = command
+        .arg("--help")
+        .env_clear()
+        .stdin(Stdio::null())
+        .output();
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
+}
