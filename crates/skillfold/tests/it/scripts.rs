@@ -113,7 +113,7 @@ fn model_runs_a_script_only_if_host_and_user_allow_it() {
     assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
     let answer = session(&on).call("run_skill_script", &run.to_string());
     assert!(answer.is_error());
-    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks.");
+    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`: it is not allowed, or changed since it was allowed: `skillfold allow pdf`. In a terminal, this command shows what the skill would run, and asks the user.");
     assert_eq!(value(&answer)["refusal"], "not_allowed");
 
     allow(&on);
