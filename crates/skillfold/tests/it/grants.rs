@@ -337,14 +337,15 @@ fn grants_too_long_for_a_form_are_not_requested_by_form() {
         user.ask(permissions);
         user.skills().runnable("pdf").unwrap().question()
     };
-    let many: Vec<String> = (0..20).map(|number| format!("~/notes-{number}")).collect();
-    let twenty = format!("{{read: [{}]}}", many.join(", "));
-    assert!(
-        question(&twenty)
-            .unwrap()
-            .contains("read access to ~/notes-19, which does not exist yet, below ~.")
-    );
-    assert!(question(&twenty.replace("]}", "], write: [~/out]}")).is_none());
+    insta::assert_snapshot!(question("{env: [TOKEN], read: [~/notes]}").unwrap(), @"
+    Let `pdf` run in a sandbox until it changes?
+    It asks for read access to ~/notes, which does not exist yet, below ~;
+    asks for the variable TOKEN.
+    ");
+    let many: Vec<String> = (0..9).map(|number| format!("~/n{number}")).collect();
+    assert!(question(&format!("{{read: [{}]}}", many.join(", "))).is_none());
+    let wide = format!("{{read: [~/{}]}}", "本".repeat(40));
+    assert!(question(&wide).is_none());
     let long = format!(
         "{{network: [{}]}}",
         ["a".repeat(60).as_str()].repeat(4).join(".")
