@@ -85,6 +85,8 @@ class ClaudeCode:
         file.write_text(json.dumps(json.loads(file.read_text()) | known))
         # The first request would not wait for our server.
         person.job["environment"]["MCP_CONNECTION_NONBLOCKING"] = "false"
+        # Its folder in /tmp may be another user's.
+        person.job["environment"]["CLAUDE_CODE_TMPDIR"] = str(person.world.root)
 
     @staticmethod
     def arguments(person):
