@@ -37,7 +37,7 @@ pub(crate) enum WayToAsk {
 
 /// What came of asking.
 pub(crate) enum Asked {
-    Accepted(RunnableSkill),
+    Accepted(Box<RunnableSkill>),
     /// The user said no, or could not be asked.
     Refused,
     /// The question is the result of the call.
@@ -54,13 +54,13 @@ struct Waiting {
     id: String,
     /// Names the question in the next call. Only its client knows it.
     state: String,
-    skill: RunnableSkill,
+    skill: Box<RunnableSkill>,
     since: Instant,
 }
 
 impl Questions {
     /// Asks by a result. Refuses if the system has no random bytes.
-    pub(crate) fn ask(&self, id: String, skill: RunnableSkill, question: String) -> Asked {
+    pub(crate) fn ask(&self, id: String, skill: Box<RunnableSkill>, question: String) -> Asked {
         let mut bytes = [0_u8; 16];
         if getrandom::fill(&mut bytes).is_err() {
             return Asked::Refused;
@@ -115,10 +115,11 @@ impl Response {
     pub(crate) fn take(request: &mut CallToolRequestParams) -> Option<Self> {
         let state = request.request_state.take()?;
         let mut responses = request.input_responses.take().unwrap_or_default();
-        let result = responses.remove(QUESTION).map(serde_json::from_value);
+        let response = responses.remove(QUESTION);
+        let result = response.and_then(|it| serde_json::from_value::<ElicitResult>(it).ok());
         Some(Self {
             state,
-            is_accepted: result.and_then(Result::ok).is_some_and(is_accepted),
+            is_accepted: result.as_ref().is_some_and(is_accepted),
         })
     }
 }
@@ -132,7 +133,7 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: String) -> bool {
         return false;
     };
     match sent.await_response().await {
-        Ok(ClientResult::ElicitResult(result)) => is_accepted(result),
+        Ok(ClientResult::ElicitResult(result)) => is_accepted(&result),
         _ => false,
     }
 }
@@ -161,6 +162,6 @@ fn form(question: String) -> ElicitRequestParams {
     }
 }
 
-fn is_accepted(result: ElicitResult) -> bool {
+fn is_accepted(result: &ElicitResult) -> bool {
     result.action == ElicitationAction::Accept
 }

@@ -225,7 +225,7 @@ impl ToolCalls {
         };
         match asked {
             Asked::Accepted(skill) => {
-                self.allow(skill, context, cancel).await?;
+                self.allow(*skill, context, cancel).await?;
                 Ok(Ran::Answer(run(call.arguments).await?))
             }
             Asked::Refused => Ok(Ran::Answer(answer)),
@@ -265,6 +265,7 @@ impl ToolCalls {
         let Some(question) = skill.question() else {
             return Ok(Asked::Refused);
         };
+        let skill = Box::new(skill);
         match way {
             WayToAsk::Result => Ok(self.shared.questions.ask(id, skill, question)),
             WayToAsk::Request if ask(&context.peer, question).await => Ok(Asked::Accepted(skill)),

@@ -206,6 +206,10 @@ async fn sessionless_client_with_forms_asks_the_user() {
     assert_eq!(text(&run(&client, None).await).trim(), "4");
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test changes a skill that the server reads"
+)]
 #[tokio::test(flavor = "multi_thread")]
 async fn yes_to_a_skill_that_changed_meanwhile_does_not_let_it_run() {
     let home = folder(HOME);
