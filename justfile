@@ -144,6 +144,12 @@ client-hooks:
     python3 conformance/clients/plugins.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
         --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients"
 
+# Let models run scripts and tools of skills in real clients, and answer our form in their terminals; `--client codex` for one
+client-scripts *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/scripts.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" {{options}}
+
 # Time of the hook from exec to exit, with 60, 1,000 and 10,000 skills
 hook-latency folder=requests:
     cargo build --release -p skillfold-cli

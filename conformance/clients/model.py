@@ -178,10 +178,11 @@ def next_call(wire, scripts, request):
 
 class ScriptedModel:
     """Listens on a free port of the loopback until it is closed; `turns` are the requests of the conversation. The first
-    prompt's last answer waits for the others, so that a client does not end before its agents."""
+    prompt's last answer waits for the others, so that a client does not end before its agents; after it, the script is over."""
 
     def __init__(self, wire, script, marker=""):
         self.turns, self.others, lock = [], [], threading.Lock()
+        self.is_over = threading.Event()
         scripts = script if isinstance(script, dict) else {"": script}
         first = next(iter(scripts))
         ended = {prompt: threading.Event() for prompt in scripts if prompt != first}
@@ -222,6 +223,8 @@ class ScriptedModel:
                     for event in ended.values():
                         event.wait(SECONDS_FOR_AGENTS)
                 self.send(*wire.answer(self.path, request, call, number))
+                if prompt == first and not call:
+                    model.is_over.set()
                 if prompt in ended and not call:
                     ended[prompt].set()
 

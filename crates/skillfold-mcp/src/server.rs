@@ -220,7 +220,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Ok(self.calls.call(request, &context).await?.into())
+        self.calls.call(request, &context).await
     }
 
     async fn list_prompts(

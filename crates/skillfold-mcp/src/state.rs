@@ -18,6 +18,7 @@ use skillfold::{Session, Skills};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use crate::ask::Questions;
 use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::options::Options;
@@ -36,6 +37,7 @@ pub(crate) struct ServerState {
     pub(crate) skills: Skills,
     pub(crate) metrics: Metrics,
     pub(crate) notices: Notices,
+    pub(crate) questions: Questions,
     pub(crate) options: Options,
     read_permits: Arc<Semaphore>,
     search_permits: Arc<Semaphore>,
@@ -156,6 +158,7 @@ impl ServerState {
             skills,
             metrics: Metrics::default(),
             notices: Notices::default(),
+            questions: Questions::default(),
             options,
             read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
             search_permits: Arc::new(Semaphore::new(cores)),

@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rmcp::model::{CallToolRequestParams, CallToolResult, RequestMetaObject};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, InputRequiredResult, RequestMetaObject,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value};
 use skillfold::run::Cancel;
+use skillfold::scripts::RunnableSkill;
 use skillfold::store::{Approval, Author};
 use skillfold::{Json, Session, Tool, ToolAnswer};
 
-use crate::ask::{ask, can_ask};
+use crate::ask::{Asked, Response, WayToAsk, ask, way_to_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
 use crate::roots::roots;
@@ -32,6 +35,15 @@ struct Call {
     arguments: Json,
     /// The skill named in the arguments.
     skill: Option<String>,
+    /// The response to the question that an earlier call returned.
+    response: Option<Response>,
+}
+
+/// What came of a call that runs something.
+enum Ran {
+    Answer(Arc<ToolAnswer>),
+    /// The user has to be asked first.
+    Question(InputRequiredResult),
 }
 
 impl Call {
@@ -41,6 +53,7 @@ impl Call {
             tool,
             skill: skill.map(str::to_owned),
             arguments: tools::json(arguments),
+            response: None,
         }
     }
 
@@ -61,12 +74,13 @@ impl ToolCalls {
     /// Answers a call, and counts it.
     pub(crate) async fn call(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+    ) -> Result<CallToolResponse, ErrorData> {
         let (start, shared) = (Instant::now(), &self.shared);
         let client = context.client_info();
         let view = shared.view(client.as_ref()).await?;
+        let response = Response::take(&mut request);
         let arguments = request.arguments.unwrap_or_default();
         let found = self.find(&request.name, arguments, &view, &context.meta);
         let Some(call) = found.await?.filter(|_| view.has_skills) else {
@@ -78,7 +92,14 @@ impl ToolCalls {
         let (tool, bytes) = (call.tool, call.arguments.to_string().len());
         let answer = match view.session.quick_answer(tool, &call.arguments) {
             Some(answer) => answer,
-            None if call.runs() => self.run(call, context).await?,
+            None if call.runs() => match self.run(Call { response, ..call }, context).await? {
+                Ran::Answer(answer) => answer,
+                Ran::Question(question) => {
+                    let metrics = &shared.metrics;
+                    metrics.count_request(tools::method(tool), Outcome::Ok, start.elapsed());
+                    return Ok(question.into());
+                }
+            },
             None => self.answer(call, context).await?,
         };
         let is_already_given = self.record(context, &view.session, &answer, bytes).await?;
@@ -92,9 +113,9 @@ impl ToolCalls {
         metrics.count_request(tools::method(tool), outcome, start.elapsed());
         // A program that reads the value needs all of it.
         if is_already_given && !shared.options.structured {
-            return Ok(tools::result_of_known_skill(&answer, &request.name));
+            return Ok(tools::result_of_known_skill(&answer, &request.name).into());
         }
-        Ok(tools::result(&answer, shared.options.structured))
+        Ok(tools::result(&answer, shared.options.structured).into())
     }
 
     /// Returns the tools of the skills loaded in a conversation.
@@ -166,7 +187,7 @@ impl ToolCalls {
         &self,
         call: Call,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+    ) -> Result<Ran, ErrorData> {
         let cancel = CancelOnDrop::default();
         tokio::select! {
             answer = self.run_or_ask(call, context, &cancel.0) => answer,
@@ -182,7 +203,7 @@ impl ToolCalls {
         call: Call,
         context: &RequestContext<RoleServer>,
         cancel: &Cancel,
-    ) -> Result<Arc<ToolAnswer>, ErrorData> {
+    ) -> Result<Ran, ErrorData> {
         let tool = call.tool;
         let project = self.project(context).await;
         let run = |arguments: Json| {
@@ -195,15 +216,21 @@ impl ToolCalls {
             })
         };
         let answer = run(call.arguments.clone()).await?;
-        if let Some(id) = call.skill
-            && answer.is_not_allowed()
-            && self
-                .ask_to_allow(id, project.clone(), context, cancel)
-                .await?
-        {
-            return run(call.arguments).await;
+        let Some(id) = call.skill.filter(|_| answer.is_not_allowed()) else {
+            return Ok(Ran::Answer(answer));
+        };
+        let asked = match call.response {
+            Some(response) => self.shared.questions.asked(&id, &response),
+            None => self.ask(id, project.clone(), context).await?,
+        };
+        match asked {
+            Asked::Accepted(skill) => {
+                self.allow(*skill, context, cancel).await?;
+                Ok(Ran::Answer(run(call.arguments).await?))
+            }
+            Asked::Refused => Ok(Ran::Answer(answer)),
+            Asked::ByResult(question) => Ok(Ran::Question(question)),
         }
-        Ok(answer)
     }
 
     /// Returns the folder that the user works in: the client's root, or the server's working folder. A server for many
@@ -215,41 +242,51 @@ impl ToolCalls {
         Some(around.or(roots.first()).cloned().unwrap_or(directory))
     }
 
-    /// Asks the user through the client to allow a skill, and allows it. Returns whether it may run.
-    async fn ask_to_allow(
+    /// Asks the user through the client to allow a skill.
+    async fn ask(
         &self,
         id: String,
         project: Option<PathBuf>,
         context: &RequestContext<RoleServer>,
-        cancel: &Cancel,
-    ) -> Result<bool, ErrorData> {
-        if !can_ask(&context.peer) {
-            return Ok(false);
-        }
-        let client = context.client_info();
+    ) -> Result<Asked, ErrorData> {
+        let Some(way) = way_to_ask(context) else {
+            return Ok(Asked::Refused);
+        };
+        let (client, skill) = (context.client_info(), id.clone());
         let look = move |shared: &ServerState| {
             let view = shared.current_view(client.as_ref());
             let session = view.session.clone().with_project(project);
             let may_ask = shared.skills.clients_may_ask();
-            may_ask.then(|| session.runnable(&id).ok()).flatten()
+            may_ask.then(|| session.runnable(&skill).ok()).flatten()
         };
         let Some(skill) = self.shared.read_blocking(look).await? else {
-            return Ok(false);
+            return Ok(Asked::Refused);
         };
         let Some(question) = skill.question() else {
-            return Ok(false);
+            return Ok(Asked::Refused);
         };
-        if !ask(&context.peer, question).await {
-            return Ok(false);
+        let skill = Box::new(skill);
+        match way {
+            WayToAsk::Result => Ok(self.shared.questions.ask(id, skill, question)),
+            WayToAsk::Request if ask(&context.peer, question).await => Ok(Asked::Accepted(skill)),
+            WayToAsk::Request => Ok(Asked::Refused),
         }
+    }
+
+    /// Allows a skill that the user said yes to in the client. If that fails, the next run says why it is still refused.
+    async fn allow(
+        &self,
+        skill: RunnableSkill,
+        context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
+    ) -> Result<(), ErrorData> {
         let (client, cancel) = (context.client_info(), cancel.clone());
         let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
         let allow = move |shared: &ServerState| {
-            let approval = Approval::by_client(name);
-            shared.skills.allow(&skill.with_cancel(cancel), &approval)
+            let (approval, skill) = (Approval::by_client(name), skill.with_cancel(cancel));
+            let _ = shared.skills.allow(&skill, &approval);
         };
-        // The next call says why it is still refused.
-        Ok(self.shared.run_script(allow).await?.is_ok())
+        self.shared.run_script(allow).await
     }
 
     /// Records what a response gave to the model, in this conversation and for the user's hooks. Returns true if a hook

@@ -45,6 +45,13 @@ impl Client {
         Self::connect_as(server, without_sessions(), config).await
     }
 
+    /// Connects with the protocol version without sessions, as a client that shows forms.
+    pub(crate) async fn with_forms(server: Server) -> Self {
+        let capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        let config = ClientConfig::new(capabilities, Implementation::new("forms", "1.0.0"));
+        Self::connect_as(server, without_sessions(), config).await
+    }
+
     pub(crate) async fn connect(server: Server, lifecycle: ClientLifecycleMode) -> Self {
         Self::connect_as(server, lifecycle, ClientConfig::default()).await
     }

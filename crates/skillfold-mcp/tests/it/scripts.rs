@@ -25,13 +25,17 @@ import json, sys
 print(len(json.load(sys.stdin)["text"]))
 "#;
 
-fn allowed(home: &TempDir) -> Skills {
+fn skills(home: &TempDir) -> Skills {
     let environment = Environment::new(home.path()).home(home.path());
-    let skills = Host::new(environment)
+    Host::new(environment)
         .set("scripts", "on")
         .discover()
         .unwrap()
-        .skills;
+        .skills
+}
+
+fn allowed(home: &TempDir) -> Skills {
+    let skills = skills(home);
     let skill = skills.runnable("pdf").unwrap();
     let approval = Approval::by_host("anna");
     skills.allow(&skill, &approval).unwrap();
@@ -156,4 +160,66 @@ async fn sessionless_client_calls_skill_tools_through_a_permanent_tool() {
         text(&client.call("run_skill_script", script).await).trim(),
         "5"
     );
+}
+
+/// Calls a script; with an answer, as a client that was asked by the result before.
+async fn run(client: &Client, asked: Option<(&Value, &str)>) -> Value {
+    let mut call = json!({
+        "name": "run_skill_script",
+        "arguments": { "skill_id": "pdf", "script": "scripts/count.py", "input": "{\"text\": \"four\"}" },
+    });
+    if let Some((question, action)) = asked {
+        call["requestState"] = question["requestState"].clone();
+        call["inputResponses"] = json!({ "allow": { "action": action, "content": {} } });
+    }
+    client.ask("tools/call", call).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessionless_client_with_forms_asks_the_user() {
+    let home = folder(HOME);
+    let skills = skills(&home);
+    let client = Client::with_forms(Server::new(skills.clone(), Options::default())).await;
+    let refused = run(&client, None).await;
+    assert!(text(&refused).starts_with("Refused to run"), "{refused}");
+
+    let approval = Approval::by_host("anna");
+    skills.set_client_approval(true, &approval).unwrap();
+    let question = run(&client, None).await;
+    assert_eq!(question["resultType"], "input_required");
+    let form = &question["inputRequests"]["allow"];
+    assert_eq!(form["method"], "elicitation/create");
+    insta::assert_snapshot!(form["params"]["message"].as_str().unwrap());
+
+    let declined = run(&client, Some((&question, "decline"))).await;
+    assert!(text(&declined).starts_with("Refused to run"), "{declined}");
+    let again = run(&client, Some((&question, "accept"))).await;
+    assert!(text(&again).starts_with("Refused to run"), "{again}");
+    let invented = json!({ "requestState": "0123456789abcdef0123456789abcdef" });
+    let invented = run(&client, Some((&invented, "accept"))).await;
+    assert!(text(&invented).starts_with("Refused to run"), "{invented}");
+    assert!(skills.runnable("pdf").unwrap().allowed().is_none());
+
+    let question = run(&client, None).await;
+    let ran = run(&client, Some((&question, "accept"))).await;
+    assert_eq!(text(&ran).trim(), "4");
+    assert_eq!(text(&run(&client, None).await).trim(), "4");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test changes a skill that the server reads"
+)]
+#[tokio::test(flavor = "multi_thread")]
+async fn yes_to_a_skill_that_changed_meanwhile_does_not_let_it_run() {
+    let home = folder(HOME);
+    let skills = skills(&home);
+    let approval = Approval::by_host("anna");
+    skills.set_client_approval(true, &approval).unwrap();
+    let client = Client::with_forms(Server::new(skills, Options::default())).await;
+    let question = run(&client, None).await;
+    let script = home.path().join(".agents/skills/pdf/scripts/count.py");
+    std::fs::write(script, "print('something else')\n").unwrap();
+    let refused = run(&client, Some((&question, "accept"))).await;
+    assert!(text(&refused).starts_with("Refused to run"), "{refused}");
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
+use skillfold_core::diagnostic::visible;
 use skillfold_core::load::Digest;
 use skillfold_core::text::FormatNumber;
 use skillfold_core::{Error, Refusal};
@@ -86,23 +87,28 @@ pub(super) enum NotAllowed {
 
 impl NotAllowed {
     pub(super) fn error(&self, id: &str) -> Error {
-        let refused = |rule| Error::refused(id, Refusal::NotAllowed, rule);
-        match self {
-            Self::Unknown => refused(
-                "It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks",
+        let command = format!("`skillfold allow {}`", visible(id));
+        let (why, rule) = match self {
+            Self::Unknown => (
+                format!("it is not allowed, or changed since it was allowed: {command}"),
+                "In a terminal, this command shows what the skill would run, and asks the user",
             ),
-            Self::WithoutPassphrase => refused(
-                "It was not allowed with the passphrase that the settings require; run `skillfold allow` with its id",
+            Self::WithoutPassphrase => (
+                format!(
+                    "it was not allowed with the passphrase that the settings require: {command}"
+                ),
+                "In a terminal, this command asks the user for the passphrase",
             ),
-            Self::Changed(what) => {
-                let rule = "Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks";
-                refused(rule).because(what)
-            }
-            Self::OtherProject(folder) => {
-                let rule = "It asks for your project, and an allowance is for one project; `skillfold allow` with its id, run in this folder, asks";
-                refused(rule).because(format!("it is not allowed in {folder} yet"))
-            }
-        }
+            Self::Changed(what) => (
+                format!("{what}; if that is right: {command}"),
+                "Check who changed it; in a terminal, this command shows what it is now, and asks the user",
+            ),
+            Self::OtherProject(folder) => (
+                format!("it is not allowed in {folder} yet: {command}"),
+                "It asks for the project, and an allowance is for one project; in a terminal, in this folder, this command asks the user",
+            ),
+        };
+        Error::refused(id, Refusal::NotAllowed, rule).because(why)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the user is shown before a skill may run.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use skillfold_core::diagnostic::visible;
@@ -11,11 +10,12 @@ use skillfold_run::{layers, script};
 use crate::scripts::RunnableSkill;
 use crate::scripts::shown_path::shown_path;
 
-/// Maximum lines of what a skill asks for, and of its files, in a question.
-const MAX_LISTED: usize = 20;
+/// Maximum lines of a question. Claude Code 2.1.325 shows no more of a form, however large the terminal is; Codex 0.166.0
+/// shows 18 in 24 rows, and leaves out the rest without a word.
+const MAX_LINES: usize = 4;
 
-/// Maximum characters of what a skill asks for, in a question.
-const MAX_ASKED: usize = 200;
+/// Maximum columns of such a line. In a terminal of 80 columns, Claude Code cuts a line after 74.
+const MAX_COLUMNS: usize = 72;
 
 impl RunnableSkill {
     /// Returns a line for everything that a run gets beyond the skill's own files, to be shown whole before the user
@@ -45,37 +45,69 @@ impl RunnableSkill {
         self.asked.lines().into_iter().chain(project).collect()
     }
 
-    /// Returns what the user is asked before it may run, for a frontend that has only text. `None` if what it asks for is too long to
-    /// show in full or cannot be granted: the user would agree to more than they see.
+    /// Returns what the user is asked before it may run, for a frontend that shows a short text: at most four lines of 72
+    /// columns. Scripts that do not fit are counted. `None` if what it asks for does not fit or cannot be granted: the user
+    /// would agree to more than they see.
     pub fn question(&self) -> Option<String> {
-        let asked = self.permission_lines();
-        let fits = |line: &String| line.chars().count() <= MAX_ASKED;
-        if asked.len() > MAX_LISTED || !asked.iter().all(fits) || self.check_grants().is_err() {
-            return None;
-        }
+        self.check_grants().ok()?;
         let id = visible(&self.id);
-        let mut text = format!(
-            "Let the skill `{id}` run its scripts and tools, in a sandbox, while it is unchanged?\n"
-        );
+        let mut lines = wrap(&format!("Let `{id}` run in a sandbox until it changes?"));
+        let asked = self.permission_lines();
+        lines.extend(wrap(&if asked.is_empty() {
+            "It can access only its own files and a scratch folder; no network.".to_owned()
+        } else {
+            format!("It {}.", asked.join("; "))
+        }));
+        let states = layers().layers.into_iter();
+        let missing = states.filter(|state| state.layer.is_required() && state.missing.is_some());
+        let missing: Vec<String> = missing.map(|state| state.layer.to_string()).collect();
+        if !missing.is_empty() {
+            lines.extend(wrap(&format!("The sandbox lacks {}.", missing.join(", "))));
+        }
+        lines.extend(self.files_line());
+        let fits = |line: &String| columns(line) <= MAX_COLUMNS;
+        (lines.len() <= MAX_LINES && lines.iter().all(fits)).then(|| lines.join("\n"))
+    }
+
+    /// Returns a line that names its scripts and toolsets, as many as fit, and counts the others. `None` if it has none.
+    fn files_line(&self) -> Option<String> {
         let listed = self.scripts();
         let scripts = listed.scripts.iter().map(|script| script.path.as_str());
-        let files: Vec<_> = scripts
-            .chain(self.toolsets.iter().map(String::as_str))
-            .collect();
-        for file in files.iter().take(MAX_LISTED) {
-            let _ = writeln!(text, "- {}", visible(file));
-        }
-        if files.len() > MAX_LISTED {
-            let _ = writeln!(text, "- and {} more", files.len() - MAX_LISTED);
-        }
-        for asked in asked {
-            let _ = writeln!(text, "It {asked}.");
-        }
-        for state in layers().layers {
-            if let Some(why) = &state.missing {
-                let _ = writeln!(text, "The sandbox lacks {}: {why}.", state.layer);
+        let toolsets = self.toolsets.iter().map(String::as_str);
+        let files: Vec<_> = scripts.chain(toolsets).map(visible).collect();
+        let line = |named: usize| {
+            let more = files.len() - named;
+            let mut parts: Vec<String> =
+                files.iter().take(named).map(ToString::to_string).collect();
+            if more > 0 {
+                parts.push(format!("{more} more"));
             }
-        }
-        Some(text)
+            format!("Runs: {}", parts.join(", "))
+        };
+        let mut fitting = (1..=files.len()).rev().map(line);
+        let fitting = fitting.find(|line| columns(line) <= MAX_COLUMNS);
+        fitting.or_else(|| (!files.is_empty()).then(|| line(0)))
     }
+}
+
+/// Breaks a sentence into lines, between words.
+fn wrap(sentence: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(word) <= MAX_COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Returns how many columns of a terminal a text takes at most.
+fn columns(text: &str) -> usize {
+    text.chars()
+        .map(|letter| 1 + usize::from(!letter.is_ascii()))
+        .sum()
 }

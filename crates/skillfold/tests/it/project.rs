@@ -114,8 +114,8 @@ fn allowance_is_for_one_project() {
     let user = User::new("{ project: read }");
     user.allow("app");
     insta::assert_snapshot!(user.run("other", "cat docs/a.txt"), @"
-    refused: Refused to run `words`: it is not allowed in ~/other yet
-    It asks for your project, and an allowance is for one project; `skillfold allow` with its id, run in this folder, asks
+    refused: Refused to run `words`: it is not allowed in ~/other yet: `skillfold allow words`
+    It asks for the project, and an allowance is for one project; in a terminal, in this folder, this command asks the user
     ");
     user.allow("other");
     for project in ["app", "other"] {
@@ -209,8 +209,8 @@ fn another_folder_in_the_place_of_the_project_is_refused() {
     fs::rename(user.home.join("app"), user.home.join("old")).unwrap();
     user.write("app/docs/a.txt", "secret\n");
     insta::assert_snapshot!(user.run("app", "cat docs/a.txt"), @"
-    refused: Refused to run `words`: Granted folder was replaced by another one: `HOME/app`
-    Check who changed it; if it is right, run `skillfold allow` with its id, which shows what it is now, and asks
+    refused: Refused to run `words`: Granted folder was replaced by another one: `HOME/app`; if that is right: `skillfold allow words`
+    Check who changed it; in a terminal, this command shows what it is now, and asks the user
     ");
 }
 

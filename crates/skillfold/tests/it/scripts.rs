@@ -113,7 +113,7 @@ fn model_runs_a_script_only_if_host_and_user_allow_it() {
     assert!(names(&on).ends_with("run_skill_script call_skill_tool"));
     let answer = session(&on).call("run_skill_script", &run.to_string());
     assert!(answer.is_error());
-    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`. It is not allowed to run, or changed since it was allowed; `skillfold allow` with its id shows what it would run, and asks.");
+    insta::assert_snapshot!(answer.text(), @"Refused to run `pdf`: it is not allowed, or changed since it was allowed: `skillfold allow pdf`. In a terminal, this command shows what the skill would run, and asks the user.");
     assert_eq!(value(&answer)["refusal"], "not_allowed");
 
     allow(&on);
@@ -398,12 +398,17 @@ fn client_can_allow_a_skill_only_if_the_user_enabled_client_approval() {
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
     insta::assert_snapshot!(skill.question().unwrap(), @"
-Let the skill `pdf` run its scripts and tools, in a sandbox, while it is unchanged?
-- scripts/count.py
-- scripts/fill.py
-- toolsets/tools.json:tools
+Let `pdf` run in a sandbox until it changes?
 It asks for the variable PDF_TOKEN.
+Runs: scripts/count.py, scripts/fill.py, toolsets/tools.json:tools
 ");
+    for number in 0..3 {
+        let script = format!("scripts/more-of-the-same-{number}.py");
+        user.write(&script, "print(1)\n");
+    }
+    let question = skills.runnable("pdf").unwrap().question().unwrap();
+    insta::assert_snapshot!(question.lines().last().unwrap(), @"Runs: scripts/count.py, scripts/fill.py, 4 more");
+    let skill = skills.runnable("pdf").unwrap();
     let by_client = || skills.allow(&skill, &Approval::by_client("editor"));
     let refused = by_client().unwrap_err();
     assert_eq!(refused.failure().refusal, Some("approval"));
