@@ -62,10 +62,7 @@ pub enum PathAccess {
 
 /// An approved path, found unchanged and held open.
 #[derive(Debug)]
-#[cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "mounted on Linux alone")
-)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "held on Unix alone"))]
 pub(crate) struct OpenedPath {
     /// Where the run sees it.
     pub(crate) path: PathBuf,
