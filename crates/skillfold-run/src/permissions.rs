@@ -1,32 +1,19 @@
 //! What a run may access beyond its skill and scratch folder. Nothing by default.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::approved_path::{ApprovedPath, OpenedPath, PathAccess};
 use crate::error::{RunError, RunErrorKind};
 use crate::named_interpreter::NamedInterpreter;
 use crate::network::{HostRule, is_proxy_variable};
 use crate::packages::Packages;
-use crate::protected::Protected;
+use crate::protected::{Protected, is_grantable};
 
 /// Variables that the sandbox sets itself, or that change how programs are loaded.
 const RESERVED: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "PWD"];
 
 /// Prefixes of variables that change how programs are loaded.
 const RESERVED_PREFIXES: [&str; 3] = ["LD_", "DYLD_", "GLIBC_"];
-
-/// Paths that are not granted: of the kernel, of running programs, and those that the sandbox has itself.
-const TAKEN: [&str; 9] = [
-    "/proc",
-    "/sys",
-    "/dev",
-    "/run",
-    "/var/run",
-    "/skill",
-    "/language-host",
-    "/packages",
-    "/node_modules",
-];
 
 /// A run's network access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,7 +177,13 @@ impl Permissions {
                     PathAccess::Write => ("written", self.protected.write_exposes(path)),
                 };
                 if let Some(covered) = covered {
-                    return Err(refused_covered(approved.path(), verb, &covered));
+                    let hint = "Credentials, start-up files, the settings and skills of clients and other users' homes are never granted; ask for a folder of its own instead";
+                    return Err(refused_covered(approved.path(), verb, &covered, hint));
+                }
+                let kept = || self.protected.kept_around(path);
+                if let (PathAccess::Write, Some(kept)) = (approved.access(), kept()) {
+                    let hint = "Repositories, the settings of clients and skills stay read-only; ask for a folder of its own instead";
+                    return Err(refused_covered(approved.path(), verb, &kept, hint));
                 }
             }
         }
@@ -235,7 +228,7 @@ impl Permissions {
 
     /// Returns whether a path stays read-only in every folder that a run may write.
     pub fn stays_read_only(&self, path: &Path) -> bool {
-        self.protected.stays_read_only(path)
+        self.protected.kept_around(path).is_some()
     }
 
     /// Opens what is granted, and refuses what cannot be granted or is no longer what was allowed.
@@ -270,7 +263,7 @@ impl Permissions {
     }
 }
 
-fn refused_covered(path: &Path, verb: &str, covered: &Path) -> RunError {
+fn refused_covered(path: &Path, verb: &str, covered: &Path, hint: &str) -> RunError {
     let message = if path == covered {
         format!(
             "Path cannot be granted to be {verb}, it is protected: `{}`",
@@ -283,16 +276,5 @@ fn refused_covered(path: &Path, verb: &str, covered: &Path) -> RunError {
             path.display()
         )
     };
-    let hint = "Credentials, start-up files, the settings and skills of clients and other users' homes are never granted; ask for a folder of its own instead";
     RunError::new(RunErrorKind::NotPermitted, message, hint)
-}
-
-fn is_grantable(path: &Path) -> bool {
-    let is_plain = |part| !matches!(part, Component::ParentDir | Component::CurDir);
-    path.is_absolute()
-        && path.components().all(is_plain)
-        && path.parent().is_some()
-        && path != Path::new("/tmp")
-        && !TAKEN.iter().any(|taken| path.starts_with(taken))
-        && !path.as_os_str().as_encoded_bytes().contains(&0)
 }

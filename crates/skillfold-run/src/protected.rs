@@ -1,12 +1,29 @@
 //! Host files and folders that no run gets, whatever is granted.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Folders that hold the users' homes.
 const HOMES: [&str; 3] = ["/home", "/Users", "/var/home"];
 
 /// Folders among the homes that belong to no person.
 const NOBODYS: [&str; 2] = ["linuxbrew", "Shared"];
+
+/// Paths that are not granted: of the kernel, of running programs, and those that the sandbox has itself.
+const TAKEN: [&str; 9] = [
+    "/proc",
+    "/sys",
+    "/dev",
+    "/run",
+    "/var/run",
+    "/skill",
+    "/language-host",
+    "/packages",
+    "/node_modules",
+];
+
+/// Entries by which Git knows a repository, whatever the folder's name.
+#[cfg(unix)]
+pub(crate) const REPOSITORY_MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 /// What a host withholds from every run: credentials, and files that would let a script run outside its sandbox.
 ///
@@ -50,7 +67,8 @@ impl Protected {
     }
 
     /// Adds names of files and folders that stay read-only wherever they are in a folder that a run may write, and that
-    /// no run may create there: `.git`, or `.github/hooks` for a name in a folder of another.
+    /// no run may create there: `.git`, or `.github/hooks` for a name in a folder of another. `.git` is also for
+    /// repositories under any other name.
     #[must_use]
     pub fn with_read_only_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.read_only_names.extend(names);
@@ -67,26 +85,42 @@ impl Protected {
         &self.read_only_names
     }
 
-    /// Returns whether a path is in something that stays read-only.
-    pub(crate) fn stays_read_only(&self, path: &Path) -> bool {
-        let mut paths = self.read_only_paths.iter();
-        let names = || {
-            let mut parts = path.ancestors();
-            parts.any(|part| {
-                let name = |part: &Path| {
-                    part.file_name()
-                        .map(|name| name.to_string_lossy().into_owned())
-                };
-                let own = name(part).unwrap_or_default();
-                let parent = part.parent().and_then(name).unwrap_or_default();
-                let both = format!("{parent}/{own}");
-                let mut known = self.read_only_names.iter();
-                known.any(|known| {
-                    known.eq_ignore_ascii_case(&own) || known.eq_ignore_ascii_case(&both)
-                })
-            })
+    /// Returns what stays read-only that a path is, or is in.
+    pub(crate) fn kept_around(&self, path: &Path) -> Option<PathBuf> {
+        let is_around = |it: &&PathBuf| {
+            path.starts_with(it) || it.canonicalize().is_ok_and(|real| path.starts_with(real))
         };
-        paths.any(|it| path.starts_with(it)) || names()
+        let has_name = |part: &&Path| {
+            let name = |part: &Path| {
+                part.file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+            };
+            let own = name(part).unwrap_or_default();
+            let parent = part.parent().and_then(name).unwrap_or_default();
+            let both = format!("{parent}/{own}");
+            let mut known = self.read_only_names.iter();
+            known.any(|known| known.eq_ignore_ascii_case(&own) || known.eq_ignore_ascii_case(&both))
+        };
+        let named = || path.ancestors().find(has_name).map(Path::to_owned);
+        let known = self.read_only_paths.iter().find(is_around).cloned();
+        known
+            .or_else(named)
+            .or_else(|| self.repository_around(path))
+    }
+
+    /// Returns whether repositories stay read-only, whatever their names.
+    pub(crate) fn keeps_repositories(&self) -> bool {
+        self.read_only_names.iter().any(|name| name == ".git")
+    }
+
+    /// Returns the repository that a path is, or is in. The files that somebody works on can be in one too.
+    fn repository_around(&self, path: &Path) -> Option<PathBuf> {
+        let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
+        let is_worked_on = |folder: &&Path| !has(folder, ".git");
+        let mut folders = path.ancestors().take_while(is_worked_on);
+        folders
+            .find(|folder| self.keeps_repositories() && is_repository(|mark| has(folder, mark)))
+            .map(Path::to_owned)
     }
 
     /// Returns what keeps a folder from being anybody's project: a home, or something protected, in it or around it.
@@ -157,4 +191,20 @@ fn covered(protected: &[PathBuf], path: &Path) -> Option<PathBuf> {
     let mut protected = protected.iter();
     let found = protected.find(|it| path.starts_with(it) || it.starts_with(path));
     found.cloned()
+}
+
+/// Returns whether a path can be granted at all.
+pub(crate) fn is_grantable(path: &Path) -> bool {
+    let is_plain = |part| !matches!(part, Component::ParentDir | Component::CurDir);
+    path.is_absolute()
+        && path.components().all(is_plain)
+        && path.parent().is_some()
+        && path != Path::new("/tmp")
+        && !TAKEN.iter().any(|taken| path.starts_with(taken))
+        && !path.as_os_str().as_encoded_bytes().contains(&0)
+}
+
+/// Returns whether Git takes a folder with these entries for a repository, whose configuration names programs to run.
+pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

@@ -8,7 +8,7 @@ use skillfold_core::name::ResourcePath;
 use crate::copy::SkillCopy;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
-use crate::guard::Guard;
+use crate::guard::{Correction, Guard};
 use crate::installed::find;
 use crate::interpreter;
 use crate::layers::SandboxReport;
@@ -102,7 +102,8 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     ///
-    /// Fails if the script did not start. What ended it later is in the outcome.
+    /// Fails if the script did not start, or if it changed what stays read-only and that could not be put right. What
+    /// ended it is in the outcome.
     pub fn run(mut self) -> Result<Outcome, RunError> {
         let observer = self.observer.take();
         let started = Instant::now();
@@ -115,6 +116,9 @@ impl<'a> Run<'a> {
             .until_end(process);
         // Whatever happened, before anybody hears of it.
         let corrections = guard.check();
+        if let Some(error) = Correction::failure(&corrections) {
+            return Err(error);
+        }
         let failed = |error| RunError::failed_to_start("Could not supervise the script", error);
         outcome.map_err(failed).map(|outcome| Outcome {
             corrections,

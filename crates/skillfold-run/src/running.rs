@@ -12,24 +12,38 @@ use crate::process::{Control, ExitStatus, Process};
 pub struct Running {
     process: Process,
     guard: Guard,
+    is_checked: bool,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.process.control.kill();
-        let _ = self.process.control.wait();
-        self.guard.check();
+        self.end();
     }
 }
 
 impl Running {
     pub(crate) fn new(process: Process, guard: Guard) -> Self {
-        Self { process, guard }
+        Self {
+            process,
+            guard,
+            is_checked: false,
+        }
     }
 
-    /// Puts right what the process did in the folders it may write and may not do there, and returns it. The process
-    /// can do it again as long as it runs; dropping this puts it right one last time.
-    pub fn correct(&self) -> Vec<Correction> {
+    /// Returns whether the process may write to a folder in which something stays read-only.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.guard.watches()
+    }
+
+    /// Kills the process and everything it started. Then puts right what it did in the folders it may write and may not
+    /// do there, and returns it, once.
+    pub fn end(&mut self) -> Vec<Correction> {
+        self.process.control.kill();
+        let _ = self.process.control.wait();
+        if self.is_checked {
+            return Vec::new();
+        }
+        self.is_checked = true;
         self.guard.check()
     }
 

@@ -165,7 +165,7 @@ mod start {
             mounts: &request.mounts(&skill)?,
             skill: beside,
             scratch: &scratch,
-            names: request.guard.names(),
+            names: request.permissions.protected().read_only_names(),
             network: request.network(),
         };
         let text = profile.text().map_err(|path| {

@@ -53,9 +53,14 @@ pub(super) struct ServerConnection {
 }
 
 impl ServerConnection {
-    /// Puts right what the process may not do in the folders it can write.
-    pub(super) fn correct(&self) -> Vec<Correction> {
-        self.running.correct()
+    /// Returns whether the process has to end before its answer counts.
+    pub(super) fn is_watched(&self) -> bool {
+        self.running.is_watched()
+    }
+
+    /// Ends the process, and puts right what it may not do in the folders it can write.
+    pub(super) fn end(&mut self) -> Vec<Correction> {
+        self.running.end()
     }
 
     /// Starts a process.

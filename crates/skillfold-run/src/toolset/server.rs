@@ -14,6 +14,7 @@ use super::reference::ToolsetRef;
 use super::tool::{ToolOutput, ToolSpec, Toolset};
 use crate::copy::SkillCopy;
 use crate::error::{RunError, RunErrorKind};
+use crate::guard::Correction;
 use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::scripts::script;
@@ -70,25 +71,32 @@ impl Server {
         }
         let run = run.with_arguments(self.arguments.iter().cloned());
         let mut connection = ServerConnection::start(run, &self.file, &self.options)?;
+        match self.list(&mut connection) {
+            Ok(tools) => Ok((connection, tools)),
+            Err(error) => Err(refusal(&connection.end()).unwrap_or(error)),
+        }
+    }
+
+    fn list(&self, connection: &mut ServerConnection) -> Result<Vec<ToolSpec>, RunError> {
         let deadline = connection.deadline();
         let ask = |connection: &mut ServerConnection, method, params: &Value| {
             let answer = connection.request(method, params, deadline)?;
             answer.map_err(|refused| self.invalid(&last_lines(&refused.message)))
         };
-        let hello = ask(&mut connection, "initialize", &message::initialize())?;
+        let hello = ask(connection, "initialize", &message::initialize())?;
         if let Some(why) = message::unknown_version(&hello) {
             return Err(self.invalid(&why));
         }
         connection.notify("notifications/initialized")?;
         let (mut tools, mut params) = (Vec::new(), json!({}));
         for _ in 0..MAX_PAGES {
-            let page = ask(&mut connection, "tools/list", &params)?;
+            let page = ask(connection, "tools/list", &params)?;
             let next = message::read_tools(page, &mut tools).map_err(|why| self.invalid(&why))?;
             // Before the next page, so that the list cannot grow without bound.
             check_tools(&tools, &self.file)?;
             match next {
                 Some(cursor) => params = json!({ "cursor": cursor }),
-                None => return Ok((connection, tools)),
+                None => return Ok(tools),
             }
         }
         Err(self.invalid(&format!(
@@ -150,15 +158,13 @@ impl Toolset for ServerToolset {
         let connection = self.connection()?;
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = connection.request("tools/call", &params, connection.deadline());
-        if let Some(correction) = connection.correct().first() {
-            // It would do it again.
+        if connection.is_watched() {
+            // While it lives it could do again what is put right.
+            let refused = refusal(&connection.end());
             self.connection = None;
-            let hint = "Tell the skill's author, and do not let it write to the project";
-            return Err(RunError::new(
-                RunErrorKind::NotPermitted,
-                correction.to_string(),
-                hint,
-            ));
+            if let Some(error) = refused {
+                return Err(error);
+            }
         }
         match answer {
             Ok(Ok(result)) => Ok(message::read_output(result)),
@@ -172,4 +178,14 @@ impl Toolset for ServerToolset {
             }
         }
     }
+}
+
+/// Returns the error of a process that did what it may not.
+fn refusal(corrections: &[Correction]) -> Option<RunError> {
+    let first = || {
+        let hint = "Tell the skill's author, and do not let it write to the project";
+        let message = corrections.first()?.to_string();
+        Some(RunError::new(RunErrorKind::NotPermitted, message, hint))
+    };
+    Correction::failure(corrections).or_else(first)
 }

@@ -438,3 +438,65 @@ fn interpreter_that_the_user_named_runs_with_its_libraries_alone() {
         NamedInterpreter::resolve(&path, &Protected::default()).unwrap_err();
     }
 }
+
+#[test]
+fn what_stays_read_only_cannot_be_granted_to_be_written() {
+    let (_folder, root) = open_folder();
+    for folder in [
+        "app/.git/hooks",
+        "app/.claude/skills",
+        "app/.github/hooks/x",
+        "app/my-skills/x",
+        "bare/objects",
+        "bare/refs",
+        "bare/hooks",
+        "bare/tree/src",
+    ] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    fs::write(root.join("bare/HEAD"), "").unwrap();
+    fs::write(root.join("bare/tree/.git"), "gitdir: ../worktrees/tree").unwrap();
+    symlink(root.join("app/.git/hooks"), root.join("link")).unwrap();
+    symlink(root.join("app/my-skills"), root.join("app/skills")).unwrap();
+    let refused = |path: &str, access: PathAccess| {
+        let protected = Protected::default()
+            .with_read_only_names([".git", ".claude", ".github/hooks"].map(str::to_owned))
+            .with_read_only_paths([root.join("app/skills")]);
+        let permissions = Permissions::default()
+            .with_path(ApprovedPath::resolve(root.join(path), access))
+            .with_protected(protected);
+        let error = permissions.check_paths().err()?;
+        Some(error.to_string().replace(&*root.to_string_lossy(), "ROOT"))
+    };
+    let paths = [
+        "app/.git",
+        "app/.git/hooks",
+        "app/.Git/new",
+        "app/.claude/skills",
+        "app/.github/hooks/x",
+        "app/my-skills/x",
+        "app/skills",
+        "link",
+        "bare",
+        "bare/hooks",
+    ];
+    let told = paths.map(|path| refused(path, PathAccess::Write).unwrap_or_default());
+    insta::assert_snapshot!(told.join("\n"), @"
+    Path cannot be granted to be written, it is protected: `ROOT/app/.git`
+    Path cannot be granted to be written, because of `ROOT/app/.git`: `ROOT/app/.git/hooks`
+    Path cannot be granted to be written, because of `ROOT/app/.Git`: `ROOT/app/.Git/new`
+    Path cannot be granted to be written, because of `ROOT/app/.claude`: `ROOT/app/.claude/skills`
+    Path cannot be granted to be written, because of `ROOT/app/.github/hooks`: `ROOT/app/.github/hooks/x`
+    Path cannot be granted to be written, because of `ROOT/app/skills`: `ROOT/app/my-skills/x`
+    Path cannot be granted to be written, it is protected: `ROOT/app/skills`
+    Path cannot be granted to be written, because of `ROOT/app/.git`: `ROOT/link`
+    Path cannot be granted to be written, it is protected: `ROOT/bare`
+    Path cannot be granted to be written, because of `ROOT/bare`: `ROOT/bare/hooks`
+    ");
+    for path in ["app", "app/.github", "bare/tree", "bare/tree/src"] {
+        assert_eq!(refused(path, PathAccess::Write), None);
+    }
+    for path in paths {
+        assert_eq!(refused(path, PathAccess::Read), None);
+    }
+}

@@ -13,6 +13,7 @@ mod arguments;
 mod copies;
 mod grants;
 mod guard;
+mod guard_attacks;
 mod hostile;
 mod network;
 mod packages;

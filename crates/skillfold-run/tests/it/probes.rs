@@ -205,7 +205,7 @@ fn run_in_sandbox(host: &Host, user: &[&str], mode: &str) -> (Results, String) {
 /// Returns a command that runs [`inside`] as a user.
 fn runner(host: &Host, user: &[&str], name: &str) -> Command {
     let runner = host.path().join(name);
-    fs::copy(std::env::current_exe().unwrap(), &runner).unwrap();
+    copy_of_this_program(&runner);
     let mut words = user.to_vec();
     words.push(runner.to_str().unwrap());
     words.extend([
@@ -262,10 +262,17 @@ fn feed(mut command: Command, input: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// A file that this process wrote could still be open in a child of another test, and then nobody can run it.
+fn copy_of_this_program(to: &Path) {
+    let program = std::env::current_exe().unwrap();
+    let copied = Command::new("cp").args([program.as_path(), to]).status();
+    assert!(copied.unwrap().success());
+}
+
 /// Runs an ignored test of this program as a user, with this input, and returns what it reports.
 pub(crate) fn run_as(folder: &Path, user: &[&str], test: &str, input: &Value) -> Value {
     let runner = folder.join(RUNNER);
-    fs::copy(std::env::current_exe().unwrap(), &runner).unwrap();
+    copy_of_this_program(&runner);
     let mut words = user.to_vec();
     words.push(runner.to_str().unwrap());
     words.extend(["--ignored", "--exact", test, "--nocapture"]);

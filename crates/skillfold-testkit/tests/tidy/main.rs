@@ -24,6 +24,7 @@ mod manifests;
 mod messages;
 mod modules;
 mod names;
+mod project_files;
 mod promises;
 mod public_types;
 mod requirements;

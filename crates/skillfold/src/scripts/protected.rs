@@ -181,7 +181,7 @@ const UNWRITABLE: [&str; 47] = [
 
 /// What stays read-only in every folder that a skill may write, wherever it is: repositories, whose hooks run outside the
 /// sandbox, settings of clients and editors, and skills.
-const READ_ONLY: [&str; 36] = [
+const READ_ONLY: [&str; 40] = [
     ".agent",
     ".agents",
     ".amp",
@@ -194,11 +194,13 @@ const READ_ONLY: [&str; 36] = [
     ".continue",
     ".copilot",
     ".cursor",
+    ".devcontainer",
     ".devin",
     ".envrc",
     ".factory",
     ".gemini",
     ".git",
+    ".githooks",
     ".github/hooks",
     ".github/skills",
     ".goose",
@@ -216,6 +218,8 @@ const READ_ONLY: [&str; 36] = [
     ".skillfold",
     ".svn",
     ".vscode",
+    ".windsurf",
+    ".zed",
     "opencode.json",
     "opencode.jsonc",
 ];
@@ -240,13 +244,15 @@ pub(super) fn protected(
         environment.user_settings(),
         environment.cache_folder(),
     ];
-    let is_there =
-        |root: &&SearchedRoot| !matches!(root.status, RootStatus::Absent | RootStatus::Missing(_));
-    let is_in_project = |root: &PathBuf| {
-        project.is_some_and(|project| root.starts_with(project) && root != project)
+    let is_in_project = |root: &&SearchedRoot| {
+        project.is_some_and(|project| root.path.starts_with(project) && root.path != project)
     };
+    let (in_project, roots): (Vec<_>, Vec<_>) = roots.iter().partition(is_in_project);
+    let is_there =
+        |root: &&&SearchedRoot| !matches!(root.status, RootStatus::Absent | RootStatus::Missing(_));
     let roots = roots.iter().filter(is_there).map(|root| root.path.clone());
-    let (in_project, roots): (Vec<_>, Vec<_>) = roots.partition(is_in_project);
+    // What is missing there would be read as skills if a script created it.
+    let in_project = in_project.iter().map(|root| root.path.clone());
     // Our own folders come first: a refusal names the first that is covered.
     let secret = own.into_iter().flatten().chain(in_home(&SECRET));
     let unwritable = in_home(&UNWRITABLE).chain(roots);

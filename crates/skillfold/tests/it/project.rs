@@ -240,6 +240,35 @@ fn repository_settings_and_skills_of_the_project_stay_read_only() {
 }
 
 #[test]
+fn folder_that_is_to_hold_skills_is_not_created_by_a_script() {
+    let user = User::new("{ project: write }");
+    user.write(
+        ".config/skillfold/config.toml",
+        "roots = [\"~/app/more\"]\n",
+    );
+    user.allow("app");
+    insta::assert_snapshot!(user.run("app", "mkdir -p more/evil"), @"note: The script created `HOME/app/more`, which no skill may; it is now `HOME/app/more.removed-by-skillfold`");
+    assert!(!user.home.join("app/more").exists());
+}
+
+#[test]
+fn write_access_to_what_stays_read_only_is_refused() {
+    for path in ["app/.git/hooks", "app/.claude/skills", "app/.zed"] {
+        let user = User::new(&format!("{{ write: [~/{path}] }}"));
+        fs::create_dir_all(user.home.join(path)).unwrap();
+        let skills = user.at("other");
+        let skill = skills.runnable("words").unwrap();
+        let error = skill.check_grants().unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("Path cannot be granted to be written"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn failure_that_the_sandbox_caused_is_explained() {
     let user = User::new("{}");
     user.allow("app");
