@@ -19,6 +19,8 @@ pub(super) struct Project {
     folder: Option<ApprovedPath>,
     /// Why the folder cannot be a project.
     refusal: Option<Refusal>,
+    /// Why it cannot be one that is written.
+    write_refusal: Option<Refusal>,
     access: ProjectAccess,
     asked: ProjectAccess,
     /// Whether the user decided about it, here or for every project.
@@ -68,6 +70,7 @@ impl Project {
             directory: Some(directory.to_owned()),
             folder,
             refusal: None,
+            write_refusal: None,
             access: access.unwrap_or(asked),
             asked,
             is_decided: access.is_some() || asked == ProjectAccess::None,
@@ -108,16 +111,29 @@ impl Project {
     /// Checks whether the folder can be a project. One that cannot is none, unless the user chose it.
     pub(super) fn check(&mut self, permissions: &Permissions) {
         let Some(folder) = &self.folder else { return };
-        let found = permissions.check_project(folder.real());
-        let found = found.and_then(|()| permissions.check_project(folder.path()));
-        self.refusal = found.err().map(|error| Refusal {
-            message: error.to_string(),
-            hint: error.hint().to_owned(),
-        });
-        let can_be = folder.kind() == PathKind::Folder && self.refusal.is_none();
+        let refusal = |access| {
+            let found = permissions.check_project(folder.real(), access);
+            let found = found.and_then(|()| permissions.check_project(folder.path(), access));
+            found.err().map(|error| Refusal {
+                message: error.to_string(),
+                hint: error.hint().to_owned(),
+            })
+        };
+        let (to_read, to_write) = (refusal(PathAccess::Read), refusal(PathAccess::Write));
+        let is_folder = folder.kind() == PathKind::Folder;
+        (self.refusal, self.write_refusal) = (to_read, to_write);
+        let can_be = is_folder && self.refusal_of(self.access).is_none();
         if !can_be && !self.is_decided_here {
             self.is_decided = true;
             self.access = ProjectAccess::None;
+        }
+    }
+
+    /// Returns why the folder cannot be a project with an access.
+    fn refusal_of(&self, access: ProjectAccess) -> Option<&Refusal> {
+        match access {
+            ProjectAccess::Write => self.write_refusal.as_ref(),
+            ProjectAccess::None | ProjectAccess::Read => self.refusal.as_ref(),
         }
     }
 
@@ -131,7 +147,8 @@ impl Project {
         if self.access == ProjectAccess::None {
             return None;
         }
-        let refused = self.refusal.as_ref().map(|refusal| refusal.message.clone());
+        let refused = self.refusal_of(self.access);
+        let refused = refused.map(|refusal| refusal.message.clone());
         let changed = || folder.check().err().map(|error| error.to_string());
         refused.or_else(changed).map(NotAllowed::Changed)
     }
@@ -143,7 +160,7 @@ impl Project {
 
     /// Refuses a folder that cannot be the project.
     pub(super) fn check_grant_of(&self, access: ProjectAccess) -> Result<(), RunError> {
-        match (&self.refusal, access) {
+        match (self.refusal_of(access), access) {
             (Some(refusal), ProjectAccess::Read | ProjectAccess::Write) => {
                 let Refusal { message, hint } = refusal;
                 let kind = RunErrorKind::NotPermitted;
@@ -171,7 +188,7 @@ impl Project {
         if let Some(folder) = self
             .folder
             .clone()
-            .filter(|_| is_choice && self.refusal.is_none())
+            .filter(|_| is_choice && self.refusal_of(self.access).is_none())
         {
             decisions.push(ProjectDecision {
                 folder,

@@ -203,6 +203,41 @@ fn home_and_folders_around_what_is_protected_are_no_projects() {
 }
 
 #[test]
+fn folder_in_one_that_no_skill_writes_is_a_project_to_read() {
+    let user = User::new("{ project: write }");
+    user.write(".config/nvim/lua/a.lua", "return {}\n");
+    let lua = ".config/nvim/lua";
+    // As in a home, a skill that asks to write runs without a project, and a failure says why.
+    user.allow(lua);
+    assert_eq!(user.run(lua, "pwd"), "/skill\n");
+    insta::assert_snapshot!(user.run(lua, "cat a.lua"), @"
+    cat: a.lua: No such file or directory
+    note: `a.lua` is in your project, which this skill may not read: `skillfold allow words --project read`
+    note: Not a project to write, because of `HOME/.config/nvim`: `HOME/.config/nvim/lua`. Work in a folder of its own, such as `~/projects/app`
+    ");
+    insta::assert_snapshot!(user.run(lua, "echo new > docs.lua"), @"
+    1: eval: cannot create docs.lua: Read-only file system
+    note: `docs.lua` would be in a folder that this skill does not see
+    note: Not a project to write, because of `HOME/.config/nvim`: `HOME/.config/nvim/lua`. Work in a folder of its own, such as `~/projects/app`
+    ");
+    let skills = user.at(lua);
+    let chosen = skills.runnable("words").unwrap();
+    let chosen = chosen.with_project(ProjectAccess::Write);
+    let refused = chosen.check_grants().unwrap_err();
+    assert!(
+        refused.to_string().starts_with("Not a project"),
+        "{refused}"
+    );
+    let chosen = skills.runnable("words").unwrap();
+    allow(&skills, &chosen.with_project(ProjectAccess::Read));
+    assert_eq!(user.run(lua, "cat a.lua"), "return {}\n");
+    insta::assert_snapshot!(user.run(lua, "echo new > docs.lua"), @"
+    1: eval: cannot create docs.lua: Read-only file system
+    note: `docs.lua` stays read-only for every skill: repositories, client settings and skills are not written by scripts
+    ");
+}
+
+#[test]
 fn another_folder_in_the_place_of_the_project_is_refused() {
     let user = User::new("{ project: read }");
     user.allow("app");
