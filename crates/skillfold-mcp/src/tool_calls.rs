@@ -1,6 +1,6 @@
 //! Tool calls: finds the tool, answers, and records what the model was given.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use skillfold::{Json, Session, Tool, ToolAnswer};
 use crate::ask::{ask, can_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
-use crate::roots::roots;
+use crate::roots::{project_among, roots};
 use crate::state::{ServerState, SnapshotView};
 use crate::tools;
 
@@ -211,8 +211,11 @@ impl ToolCalls {
     async fn project(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
         let directory = self.shared.options.project.clone()?;
         let roots = roots(&context.peer).await;
-        let around = roots.iter().find(|root| directory.starts_with(root));
-        Some(around.or(roots.first()).cloned().unwrap_or(directory))
+        let choose = move |shared: &ServerState| {
+            let can_be = |folder: &Path| shared.skills.can_be_project(folder);
+            project_among(&roots, directory, can_be)
+        };
+        self.shared.read_blocking(choose).await.ok()
     }
 
     /// Asks the user through the client to allow a skill, and allows it. Returns whether it may run.

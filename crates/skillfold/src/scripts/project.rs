@@ -8,7 +8,21 @@ use skillfold_run::{
 
 use crate::scripts::allowed::{AllowedSkill, NotAllowed};
 use crate::scripts::project_access::{ProjectAccess, ProjectDecision, project_line};
+use crate::scripts::protected::protected;
 use crate::scripts::shown_path::shown_path;
+use crate::skills::Skills;
+
+impl Skills {
+    /// Returns whether a folder can be the user's project, at least one that scripts read.
+    pub fn can_be_project(&self, folder: &Path) -> bool {
+        let (environment, report) = (self.environment(), self.report());
+        let protected = protected(environment, &report.roots, Some(folder));
+        let permissions = Permissions::default().with_protected(protected);
+        let found = ApprovedPath::resolve(folder, PathAccess::Read);
+        let checked = permissions.check_project(found.real(), PathAccess::Read);
+        found.kind() == PathKind::Folder && checked.is_ok()
+    }
+}
 
 /// The project of a skill's runs.
 #[derive(Clone, Debug, Default)]
