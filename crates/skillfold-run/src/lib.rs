@@ -37,9 +37,9 @@ mod tree;
 
 mod packages;
 
-mod protected;
-
 mod approved_path;
+
+mod protected;
 
 mod named_interpreter;
 

@@ -51,7 +51,7 @@ pub use project_access::{ProjectAccess, ProjectDecision};
 pub use script_limits::ScriptLimits;
 pub use tool::SkillTool;
 
-use self::allowed::NotAllowed;
+use self::allowed::{Decided, NotAllowed};
 use self::project::Project;
 use crate::environment::Environment;
 use crate::json::Json;
@@ -120,8 +120,12 @@ impl Skills {
         let real_dir = entry.real_dir();
         let report = self.report();
         let asked = AskedPermissions::of(&manifest);
-        let (asked, allowed) = self.find_allowed(real_dir.as_deref(), digest, asked)?;
-        let mut project = Project::find(project, asked.project, allowed.as_ref().ok());
+        let Decided {
+            asked,
+            allowed,
+            entry: known,
+        } = self.find_allowed(real_dir.as_deref(), digest, asked)?;
+        let mut project = Project::find(project, asked.project, known.as_ref());
         let protected = protected::protected(environment, &report.roots, project.folder());
         let permissions = asked.permissions(environment).with_protected(protected);
         project.check(&permissions);
@@ -130,6 +134,9 @@ impl Skills {
             None => Ok(allowed),
             Some(refused) => Err(refused),
         });
+        if allowed.is_err() {
+            project.look_again(&permissions);
+        }
         let limits = ScriptLimits::from_settings(&report.settings);
         let mut options = RunOptions::default()
             .with_limits(limits.apply(RunLimits::default()))

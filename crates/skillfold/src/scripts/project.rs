@@ -108,6 +108,12 @@ impl Project {
         self.folder = folder.map(|folder| ApprovedPath::resolve(folder, access));
     }
 
+    /// Finds out what the folder is now, to be shown and allowed again.
+    pub(super) fn look_again(&mut self, permissions: &Permissions) {
+        self.resolve();
+        self.check(permissions);
+    }
+
     /// Returns the folder, which is or could be the project.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(ApprovedPath::real)
