@@ -45,6 +45,8 @@ mod named_interpreter;
 
 mod guard;
 
+mod corrections;
+
 mod network;
 
 mod permissions;
@@ -76,6 +78,7 @@ pub mod toolset;
 
 pub use approved_path::{ApprovedPath, PathAccess, PathKind};
 pub use copy::SkillCopy;
+pub use corrections::Corrections;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
 pub use guard::Correction;

@@ -46,11 +46,7 @@ impl RunnableSkill {
     /// Returns why a run failed, as far as its sandbox caused it: a line for each path among its arguments and errors that
     /// exists and that it did not get, and for each host that it was refused. Also says what was put right after it.
     pub fn explain(&self, arguments: &[String], outcome: &Outcome) -> Vec<String> {
-        let mut lines: Vec<String> = outcome
-            .corrections
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let mut lines = outcome.corrections.notes();
         lines.extend(self.network_failures(outcome));
         if !outcome.is_success() {
             lines.extend(self.explain_failure(arguments, &outcome.stderr_text()));
