@@ -141,6 +141,12 @@ impl Permissions {
         &self.paths
     }
 
+    /// Returns whether a run may write to a folder of the host.
+    pub fn may_write(&self) -> bool {
+        let mut paths = self.paths.iter();
+        paths.any(|path| path.access() == PathAccess::Write)
+    }
+
     /// Returns the programs that the user named.
     pub fn interpreters(&self) -> &[NamedInterpreter] {
         &self.interpreters
@@ -159,6 +165,15 @@ impl Permissions {
     /// Returns what no run may access.
     pub fn protected(&self) -> &Protected {
         &self.protected
+    }
+
+    /// Returns the same without writing: what exists can be read.
+    pub(crate) fn read_only(&self) -> Self {
+        let paths = self.paths.iter().filter_map(ApprovedPath::read_only);
+        Self {
+            paths: paths.collect(),
+            ..self.clone()
+        }
     }
 
     /// Returns the same interpreters and home, and nothing else.

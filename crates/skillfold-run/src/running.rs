@@ -4,33 +4,53 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use crate::guard::{Correction, Guard};
+use crate::corrections::Corrections;
+use crate::guard::Guard;
 use crate::process::{Control, ExitStatus, Process};
 
-/// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started.
+/// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started, as
+/// [`end`](Self::end) does, but says nothing.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
-    guard: Guard,
+    /// Until the process has ended.
+    guard: Option<Guard>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.process.control.kill();
-        let _ = self.process.control.wait();
-        self.guard.check();
+        self.finish();
     }
 }
 
 impl Running {
     pub(crate) fn new(process: Process, guard: Guard) -> Self {
-        Self { process, guard }
+        Self {
+            process,
+            guard: Some(guard),
+        }
+    }
+
+    /// Kills the process and everything it started, puts right what it did in the folders it may write and may not do
+    /// there, and returns that.
+    pub fn end(mut self) -> Corrections {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Corrections {
+        let Some(guard) = self.guard.take() else {
+            return Corrections::default();
+        };
+        self.process.control.kill();
+        let _ = self.process.control.wait();
+        Corrections::new(guard.check())
     }
 
     /// Puts right what the process did in the folders it may write and may not do there, and returns it. The process
-    /// can do it again as long as it runs; dropping this puts it right one last time.
-    pub fn correct(&self) -> Vec<Correction> {
-        self.guard.check()
+    /// can do it again as long as it runs; [`end`](Self::end) puts it right one last time.
+    pub fn correct(&self) -> Corrections {
+        let found = self.guard.as_ref().map(Guard::check);
+        Corrections::new(found.unwrap_or_default())
     }
 
     /// Returns the pipe to stdin, once. Dropping it closes the pipe.

@@ -11,8 +11,8 @@ use skillfold_core::text::ellipsize;
 
 use super::lines::{LastWords, Line, MAX_LINE, read_lines};
 use super::options::ToolsetOptions;
+use crate::corrections::Corrections;
 use crate::error::{RunError, RunErrorKind};
-use crate::guard::Correction;
 use crate::limits::RunLimits;
 use crate::run::Run;
 use crate::running::Running;
@@ -53,9 +53,9 @@ pub(super) struct ServerConnection {
 }
 
 impl ServerConnection {
-    /// Puts right what the process may not do in the folders it can write.
-    pub(super) fn correct(&self) -> Vec<Correction> {
-        self.running.correct()
+    /// Ends the process, and returns what was put right in the folders it can write.
+    pub(super) fn end(self) -> Corrections {
+        self.running.end()
     }
 
     /// Starts a process.
