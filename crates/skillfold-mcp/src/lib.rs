@@ -22,6 +22,8 @@ mod state;
 
 mod protocol;
 mod roots;
+
+mod project;
 mod tool_calls;
 
 mod server;

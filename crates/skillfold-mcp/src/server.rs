@@ -164,6 +164,7 @@ impl ServerHandler for Server {
         let mut kept = used_introduction(request);
         kept.protocol_version = info.protocol_version.clone();
         context.peer.set_peer_info(kept.clone());
+        self.calls.forget_project();
         let client = self.introduce(Some(kept.client_info)).await?;
         info.instructions.clone_from(&client.text);
         Ok(info)
@@ -187,6 +188,15 @@ impl ServerHandler for Server {
             .get_or_init(|| notices.spawn_for_peer(context.peer));
     }
 
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.calls.forget_project();
+        if self.shared.options.project.is_some() {
+            // What a loaded skill may run differs from project to project. A client that ignores this asks for its tools
+            // when it wants to.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
+    }
+
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
@@ -207,7 +217,7 @@ impl ServerHandler for Server {
         self.measure(Method::ListTools, async {
             let client = self.for_client(context.client_info()).await?;
             let mut tools = client.tools.clone();
-            tools.extend(self.calls.skill_tools(&context.meta).await?);
+            tools.extend(self.calls.skill_tools(&context).await?);
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))

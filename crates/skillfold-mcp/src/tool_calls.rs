@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InputRequiredResult, RequestMetaObject,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value};
@@ -18,7 +16,7 @@ use skillfold::{Json, Session, Tool, ToolAnswer};
 use crate::ask::{Asked, Response, WayToAsk, ask, way_to_ask};
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
-use crate::roots::roots;
+use crate::project::ConnectionProject;
 use crate::state::{ServerState, SnapshotView};
 use crate::tools;
 
@@ -27,6 +25,7 @@ use crate::tools;
 pub(crate) struct ToolCalls {
     shared: Arc<ServerState>,
     conversations: Arc<Conversations>,
+    project: Arc<ConnectionProject>,
 }
 
 /// A call to an existing tool.
@@ -68,7 +67,13 @@ impl ToolCalls {
         Self {
             shared,
             conversations: Arc::default(),
+            project: Arc::default(),
         }
+    }
+
+    /// Forgets the client's project, which may be another one now.
+    pub(crate) fn forget_project(&self) {
+        self.project.forget();
     }
 
     /// Answers a call, and counts it.
@@ -82,7 +87,7 @@ impl ToolCalls {
         let view = shared.view(client.as_ref()).await?;
         let response = Response::take(&mut request);
         let arguments = request.arguments.unwrap_or_default();
-        let found = self.find(&request.name, arguments, &view, &context.meta);
+        let found = self.find(&request.name, arguments, &view, context);
         let Some(call) = found.await?.filter(|_| view.has_skills) else {
             let metrics = &shared.metrics;
             metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
@@ -121,9 +126,9 @@ impl ToolCalls {
     /// Returns the tools of the skills loaded in a conversation.
     pub(crate) async fn skill_tools(
         &self,
-        meta: &RequestMetaObject,
+        context: &RequestContext<RoleServer>,
     ) -> Result<Vec<rmcp::model::Tool>, ErrorData> {
-        let Some(session) = self.conversations.session(meta) else {
+        let Some(session) = self.conversation(context).await else {
             return Ok(Vec::new());
         };
         let structured = self.shared.options.structured;
@@ -142,19 +147,25 @@ impl ToolCalls {
         name: &str,
         arguments: Map<String, Value>,
         view: &SnapshotView,
-        meta: &RequestMetaObject,
+        context: &RequestContext<RoleServer>,
     ) -> Result<Option<Call>, ErrorData> {
         let arguments = Value::Object(arguments);
         if let Some(tool) = view.session.tool(name) {
             return Ok(Some(Call::new(tool, arguments)));
         }
-        let Some(session) = self.conversations.session(meta) else {
+        let Some(session) = self.conversation(context).await else {
             return Ok(None);
         };
         let (name, arguments) = (name.to_owned(), tools::json(arguments));
         let find = move |_: &ServerState| session.skill_tool(&name, &arguments);
         let arguments = self.shared.read_blocking(find).await?;
         Ok(arguments.map(|arguments| Call::new(Tool::CallTool, tools::value(&arguments))))
+    }
+
+    /// Returns the conversation of a request with its project, if something was loaded in it.
+    async fn conversation(&self, context: &RequestContext<RoleServer>) -> Option<Session> {
+        let session = self.conversations.session(&context.meta)?;
+        Some(session.with_project(self.project(context).await))
     }
 
     /// Answers a call that runs nothing.
@@ -164,17 +175,18 @@ impl ToolCalls {
         context: &RequestContext<RoleServer>,
     ) -> Result<Arc<ToolAnswer>, ErrorData> {
         let (client, author) = (context.client_info(), author(context));
+        let project = self.project(context).await;
         let Call {
             tool, arguments, ..
         } = call;
         let answer = move |shared: &ServerState| {
             // Takes the view again: the one from before the wait may be outdated.
             let view = shared.current_view(client.as_ref());
+            let session = view.session.clone().with_project(project);
             if tool.only_reads() {
-                return view.session.answer(tool, arguments);
+                return session.answer(tool, arguments);
             }
-            let session = view.session.clone().with_author(author);
-            session.answer(tool, arguments)
+            session.with_author(author).answer(tool, arguments)
         };
         match tool {
             Tool::Search | Tool::List => self.shared.search_blocking(answer).await,
@@ -233,13 +245,9 @@ impl ToolCalls {
         }
     }
 
-    /// Returns the folder that the user works in: the client's root, or the server's working folder. A server for many
-    /// clients knows none.
+    /// Returns the folder that the user works in.
     async fn project(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
-        let directory = self.shared.options.project.clone()?;
-        let roots = roots(&context.peer).await;
-        let around = roots.iter().find(|root| directory.starts_with(root));
-        Some(around.or(roots.first()).cloned().unwrap_or(directory))
+        self.project.find(&self.shared, &context.peer).await
     }
 
     /// Asks the user through the client to allow a skill.
@@ -303,7 +311,7 @@ impl ToolCalls {
         if !answer.gives_skill() {
             return Ok(false);
         }
-        if !self.skill_tools(meta).await?.is_empty() {
+        if !self.skill_tools(context).await?.is_empty() {
             // A client that ignores this reaches them through `call_skill_tool`.
             let _ = context.peer.notify_tool_list_changed().await;
         }

@@ -154,6 +154,16 @@ impl ApprovedPath {
         self.look().map(|_| ())
     }
 
+    /// Returns the same to read; `None` if it is to be created.
+    pub(crate) fn read_only(&self) -> Option<Self> {
+        let is_to_create = self.access == PathAccess::Write && matches!(self.look(), Ok(None));
+        let access = PathAccess::Read;
+        (!is_to_create).then(|| Self {
+            access,
+            ..self.clone()
+        })
+    }
+
     /// Returns whether this permission covers another one: nested permissions are one.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         let inside = |of: &Path, it: &Path| it.strip_prefix(of).ok().map(Path::to_owned);

@@ -154,6 +154,13 @@ impl RunError {
         self
     }
 
+    /// Adds what else there is to say to the message.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.message = format!("{}. {}", self.message, visible(note)).into();
+        self
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> RunErrorKind {
         self.kind

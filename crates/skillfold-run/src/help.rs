@@ -51,8 +51,8 @@ impl Help {
     }
 }
 
-/// Returns what a script prints for `--help`, run with only that argument and small limits. If it fails or prints
-/// nothing, returns the comment at its top, which may be empty.
+/// Returns what a script prints for `--help`, run with only that argument and small limits; what it may write otherwise, it
+/// can only read. If it fails or prints nothing, returns the comment at its top, which may be empty.
 ///
 /// # Errors
 ///
@@ -61,9 +61,11 @@ pub fn help(copy: &SkillCopy, path: &ResourcePath, options: RunOptions) -> Resul
     let limits = RunLimits::default()
         .with_wall_time(MAX_TIME)
         .with_output_bytes(MAX_BYTES);
+    let permissions = options.permissions().read_only();
+    let options = options.with_permissions(permissions).with_limits(limits);
     let outcome = Run::new(copy, path)
         .with_arguments(["--help"])
-        .with_options(options.with_limits(limits))
+        .with_options(options)
         .run()?;
     let printed = outcome.stdout_text();
     if outcome.is_success() && !printed.trim().is_empty() {

@@ -37,13 +37,15 @@ mod tree;
 
 mod packages;
 
-mod protected;
-
 mod approved_path;
+
+mod protected;
 
 mod named_interpreter;
 
 mod guard;
+
+mod corrections;
 
 mod network;
 
@@ -89,6 +91,7 @@ pub mod toolset;
 
 pub use approved_path::{ApprovedPath, PathAccess, PathKind};
 pub use copy::SkillCopy;
+pub use corrections::Corrections;
 pub use dependencies::{Dependencies, Installer, dependencies, script_dependencies};
 pub use error::{RunError, RunErrorKind};
 pub use guard::Correction;

@@ -47,6 +47,14 @@ impl NamedInterpreter {
         })
     }
 
+    /// Finds out what the program is now, under the same name; `None` if there is none any more.
+    #[must_use]
+    pub fn resolve_again(&self, protected: &Protected) -> Option<Self> {
+        let now = Self::resolve(self.program.path(), protected).ok()?;
+        let name = self.name.clone();
+        Some(Self { name, ..now })
+    }
+
     /// Returns the program.
     pub fn program(&self) -> &ApprovedPath {
         &self.program

@@ -128,6 +128,12 @@ impl Permissions {
         &self.paths
     }
 
+    /// Returns whether a run may write to a folder of the host.
+    pub fn may_write(&self) -> bool {
+        let mut paths = self.paths.iter();
+        paths.any(|path| path.access() == PathAccess::Write)
+    }
+
     /// Returns the programs that the user named.
     pub fn interpreters(&self) -> &[NamedInterpreter] {
         &self.interpreters
@@ -146,6 +152,15 @@ impl Permissions {
     /// Returns what no run may access.
     pub fn protected(&self) -> &Protected {
         &self.protected
+    }
+
+    /// Returns the same without writing: what exists can be read.
+    pub(crate) fn read_only(&self) -> Self {
+        let paths = self.paths.iter().filter_map(ApprovedPath::read_only);
+        Self {
+            paths: paths.collect(),
+            ..self.clone()
+        }
     }
 
     /// Returns the same interpreters and home, and nothing else.
@@ -191,25 +206,31 @@ impl Permissions {
     }
 
     /// Checks that a folder can be the user's project: it is neither of the system, nor a home or around one, nor does it
-    /// contain what is [protected](Self::with_protected).
+    /// contain what is [protected](Self::with_protected). Nothing that no run may write is around a project to write.
     ///
     /// # Errors
     ///
     /// Fails with `not_permitted`, naming what is in the way.
-    pub fn check_project(&self, folder: &Path) -> Result<(), RunError> {
+    pub fn check_project(&self, folder: &Path, access: PathAccess) -> Result<(), RunError> {
         let hint = "Work in a folder of its own, such as `~/projects/app`";
         let refused =
             |message: String| Err(RunError::new(RunErrorKind::NotPermitted, message, hint));
         if !is_grantable(folder) {
             return refused(format!("Not a project: `{}`", folder.display()));
         }
-        match self.protected.project_exposes(folder) {
+        let exposed = |access| self.protected.project_exposes(folder, access);
+        match exposed(access) {
             Some(exposed) if self.protected.is_home(&exposed) => refused(format!(
                 "Not a project, it is or contains your home: `{}`",
                 folder.display()
             )),
             Some(exposed) if exposed == folder => refused(format!(
                 "Not a project, it is protected: `{}`",
+                folder.display()
+            )),
+            Some(around) if exposed(PathAccess::Read).is_none() => refused(format!(
+                "Not a project to write, because of `{}`: `{}`",
+                around.display(),
                 folder.display()
             )),
             Some(exposed) => refused(format!(

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::approved_path::PathAccess;
+
 /// Folders that hold the users' homes.
 const HOMES: [&str; 3] = ["/home", "/Users", "/var/home"];
 
@@ -123,11 +125,14 @@ impl Protected {
             .map(Path::to_owned)
     }
 
-    /// Returns what keeps a folder from being anybody's project: a home, or something protected, in it or around it.
-    pub(crate) fn project_exposes(&self, folder: &Path) -> Option<PathBuf> {
-        let inside = self.unwritable.iter().find(|it| it.starts_with(folder));
+    /// Returns what keeps a folder from being anybody's project: a home, or something protected, in it or around it. A
+    /// folder in one that is not written can be a project to read.
+    pub(crate) fn project_exposes(&self, folder: &Path, access: PathAccess) -> Option<PathBuf> {
+        let is_around = |it: &PathBuf| access == PathAccess::Write && folder.starts_with(it);
+        let mut unwritable = self.unwritable.iter();
+        let unwritable = unwritable.find(|it| it.starts_with(folder) || is_around(it));
         let home = self.home.iter().find(|home| home.starts_with(folder));
-        home.or(inside)
+        home.or(unwritable)
             .cloned()
             .or_else(|| self.read_exposes(folder))
     }

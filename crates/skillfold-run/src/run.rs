@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use skillfold_core::name::ResourcePath;
 
 use crate::copy::SkillCopy;
+use crate::corrections::Corrections;
 use crate::dependencies::dependency_file;
 use crate::error::{RunError, RunErrorKind};
-use crate::guard::{Correction, Guard};
+use crate::guard::Guard;
 use crate::installed::find;
 use crate::interpreter;
 use crate::layers::SandboxReport;
@@ -115,15 +116,18 @@ impl<'a> Run<'a> {
             .with_observer(observer)
             .until_end(process);
         // Whatever happened, before anybody hears of it.
-        let corrections = guard.check();
-        if let Some(error) = Correction::failure(&corrections) {
+        let corrections = Corrections::new(guard.check());
+        if let Some(error) = corrections.failure() {
             return Err(error);
         }
         let failed = |error| RunError::failed_to_start("Could not supervise the script", error);
-        outcome.map_err(failed).map(|outcome| Outcome {
-            corrections,
-            ..outcome
-        })
+        match outcome {
+            Ok(outcome) => Ok(Outcome {
+                corrections,
+                ..outcome
+            }),
+            Err(error) => Err(corrections.added_to(failed(error))),
+        }
     }
 
     /// Starts the script as a long-lived process with pipes, such as a server. It has no time or output limit; those on

@@ -4,20 +4,22 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use crate::guard::{Correction, Guard};
+use crate::corrections::Corrections;
+use crate::guard::Guard;
 use crate::process::{Control, ExitStatus, Process};
 
-/// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started.
+/// A sandboxed process that the host talks to over pipes. Dropping it kills the process and everything it started, as
+/// [`end`](Self::end) does, but says nothing.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
-    guard: Guard,
-    is_checked: bool,
+    /// Until the process has ended.
+    guard: Option<Guard>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
+        self.finish();
     }
 }
 
@@ -25,26 +27,23 @@ impl Running {
     pub(crate) fn new(process: Process, guard: Guard) -> Self {
         Self {
             process,
-            guard,
-            is_checked: false,
+            guard: Some(guard),
         }
     }
 
-    /// Returns whether the process may write to a folder in which something stays read-only.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.guard.watches()
+    /// Kills the process and everything it started, puts right what it did in the folders it may write and may not do
+    /// there, and returns that.
+    pub fn end(mut self) -> Corrections {
+        self.finish()
     }
 
-    /// Kills the process and everything it started. Then puts right what it did in the folders it may write and may not
-    /// do there, and returns it, once.
-    pub fn end(&mut self) -> Vec<Correction> {
+    fn finish(&mut self) -> Corrections {
+        let Some(guard) = self.guard.take() else {
+            return Corrections::default();
+        };
         self.process.control.kill();
         let _ = self.process.control.wait();
-        if self.is_checked {
-            return Vec::new();
-        }
-        self.is_checked = true;
-        self.guard.check()
+        Corrections::new(guard.check())
     }
 
     /// Returns the pipe to stdin, once. Dropping it closes the pipe.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::guard::Correction;
+use crate::corrections::Corrections;
 use crate::limits::RunLimits;
 use crate::network::Connection;
 use crate::process::{ExitStatus, Process, locked};
@@ -131,7 +131,7 @@ pub struct Outcome {
     /// Time from start to end.
     pub duration: Duration,
     /// What was put right in the folders that it could write.
-    pub corrections: Vec<Correction>,
+    pub corrections: Corrections,
     /// Connections to the [hosts](crate::Permissions::with_hosts) that it may reach, and those that were refused, in the
     /// order in which they ended; the first 1,000.
     pub connections: Vec<Connection>,
@@ -225,7 +225,7 @@ impl<'a> Supervision<'a> {
             stdout: self.stdout,
             stderr: self.stderr,
             duration: self.started.elapsed(),
-            corrections: Vec::new(),
+            corrections: Corrections::default(),
             connections: connections.first,
             more_connections: connections.more,
         })

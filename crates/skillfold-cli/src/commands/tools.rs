@@ -8,7 +8,7 @@ use skillfold::view::{Document, RunView, ScriptList, SkillToolView};
 use crate::arguments::{Global, Tools};
 use crate::failure::{CommandResult, EXIT_FAILED};
 use crate::host;
-use crate::terminal::output::{BOLD, DIM, Output, PLAIN, pluralize};
+use crate::terminal::output::{BOLD, DIM, Output, PLAIN, WARN, paint, pluralize};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Tools, output: &mut Output) -> CommandResult {
@@ -40,6 +40,9 @@ pub(crate) fn run(global: &Global, options: &Tools, output: &mut Output) -> Comm
         output.json(Document::Run(view))?;
     } else {
         output.line(answer.output.trim_end_matches('\n'))?;
+        for note in answer.corrections.notes() {
+            output.say(format!("{} {note}", paint(WARN, "note:")));
+        }
     }
     Ok(if answer.is_error {
         ExitCode::from(EXIT_FAILED)

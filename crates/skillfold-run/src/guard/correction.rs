@@ -5,11 +5,6 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::diagnostic::visible;
 
-use crate::error::{RunError, RunErrorKind};
-
-/// Maximum corrections that an error names.
-const MAX_NAMED: usize = 5;
-
 /// What was put right in a writable folder after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,21 +54,8 @@ impl fmt::Display for Correction {
 }
 
 impl Correction {
-    fn is_failure(&self) -> bool {
+    /// Returns whether something is not right.
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self, Self::Failed(_) | Self::Unsearched(_))
-    }
-
-    /// Returns the error of a run after which something is not right, with what else was done.
-    pub(crate) fn failure(all: &[Self]) -> Option<RunError> {
-        all.iter().find(|it| it.is_failure())?;
-        let (failed, right): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.is_failure());
-        let lines = failed.into_iter().chain(right).map(ToString::to_string);
-        let mut lines: Vec<String> = lines.take(MAX_NAMED).collect();
-        if all.len() > MAX_NAMED {
-            lines.push(format!("{} more", all.len() - MAX_NAMED));
-        }
-        let hint = "Check the folder before you use it, and do not let this skill write to it";
-        let message = lines.join("; ");
-        Some(RunError::new(RunErrorKind::NotPermitted, message, hint))
     }
 }

@@ -81,14 +81,6 @@ impl Guard {
         Ok(Self::default())
     }
 
-    /// Returns whether the run may write to a folder in which something stays read-only.
-    pub(crate) fn watches(&self) -> bool {
-        #[cfg(unix)]
-        return self.watched.is_some();
-        #[cfg(not(unix))]
-        false
-    }
-
     /// Moves aside what the run created that stays read-only, and puts links back. Call it when every process of the run
     /// has ended, or the next one is created behind its back.
     pub(crate) fn check(&self) -> Vec<Correction> {

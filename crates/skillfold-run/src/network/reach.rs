@@ -18,12 +18,15 @@ pub(crate) enum Reach {
     Never,
 }
 
-/// Services that answer with a machine's credentials: AWS, Azure and Google; ECS and EKS; Alibaba; AWS over IPv6.
-const METADATA: [IpAddr; 6] = [
+/// Services that answer with a machine's credentials: AWS, Azure and Google; ECS and EKS; Alibaba; Azure's other
+/// one; Oracle; AWS over IPv6.
+const METADATA: [IpAddr; 8] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
 ];
@@ -162,7 +165,12 @@ mod tests {
             "2002:7f00:1::",
             "169.254.169.254",
             "169.254.170.2",
+            "169.254.170.23",
             "100.100.100.200",
+            "168.63.129.16",
+            "64:ff9b::168.63.129.16",
+            "192.0.0.192",
+            "::ffff:192.0.0.192",
             "fd00:ec2::254",
             "::ffff:169.254.169.254",
             "64:ff9b::a9fe:a9fe",

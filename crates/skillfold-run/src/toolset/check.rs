@@ -7,6 +7,7 @@ use skillfold_core::name::ResourcePath;
 use skillfold_core::text::{ellipsize, hidden_characters};
 
 use super::tool::{ToolOutput, ToolSpec, Toolset};
+use crate::corrections::Corrections;
 use crate::error::{RunError, RunErrorKind};
 
 /// Maximum number of tools in a toolset. A model given more chooses badly.
@@ -46,6 +47,10 @@ impl Toolset for Checked {
         };
         check_arguments(spec, arguments)?;
         self.0.call(tool, arguments)
+    }
+
+    fn end(&mut self) -> Corrections {
+        self.0.end()
     }
 }
 

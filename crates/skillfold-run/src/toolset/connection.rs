@@ -11,8 +11,8 @@ use skillfold_core::text::ellipsize;
 
 use super::lines::{LastWords, Line, MAX_LINE, read_lines};
 use super::options::ToolsetOptions;
+use crate::corrections::Corrections;
 use crate::error::{RunError, RunErrorKind};
-use crate::guard::Correction;
 use crate::limits::RunLimits;
 use crate::run::Run;
 use crate::running::Running;
@@ -53,13 +53,8 @@ pub(super) struct ServerConnection {
 }
 
 impl ServerConnection {
-    /// Returns whether the process has to end before its answer counts.
-    pub(super) fn is_watched(&self) -> bool {
-        self.running.is_watched()
-    }
-
-    /// Ends the process, and puts right what it may not do in the folders it can write.
-    pub(super) fn end(&mut self) -> Vec<Correction> {
+    /// Ends the process, and returns what was put right in the folders it can write.
+    pub(super) fn end(self) -> Corrections {
         self.running.end()
     }
 

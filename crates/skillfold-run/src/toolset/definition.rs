@@ -193,9 +193,10 @@ impl Toolset for DefinedToolset {
         if outcome.end == End::Cancelled {
             let message = format!("Tool `{tool}` was cancelled");
             let hint = "Call it again if you still need it";
-            return Err(RunError::new(RunErrorKind::Cancelled, message, hint));
+            let cancelled = RunError::new(RunErrorKind::Cancelled, message, hint);
+            return Err(outcome.corrections.added_to(cancelled));
         }
-        Ok(output(&outcome))
+        Ok(output(&outcome).with_corrections(outcome.corrections))
     }
 }
 

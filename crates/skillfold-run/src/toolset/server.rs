@@ -13,8 +13,8 @@ use super::options::{ToolsetLoader, ToolsetOptions};
 use super::reference::ToolsetRef;
 use super::tool::{ToolOutput, ToolSpec, Toolset};
 use crate::copy::SkillCopy;
+use crate::corrections::Corrections;
 use crate::error::{RunError, RunErrorKind};
-use crate::guard::Correction;
 use crate::process::LanguageHost;
 use crate::run::Run;
 use crate::scripts::script;
@@ -63,6 +63,11 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// Returns whether a process may write to a folder of the host.
+    fn may_write(&self) -> bool {
+        self.options.run().permissions().may_write()
+    }
+
     /// Starts a process and lists its tools, all within the time of one call.
     fn start(&self) -> Result<(ServerConnection, Vec<ToolSpec>), RunError> {
         let mut run = Run::new(&self.copy, &self.file).with_options(self.options.run().clone());
@@ -71,13 +76,13 @@ impl Server {
         }
         let run = run.with_arguments(self.arguments.iter().cloned());
         let mut connection = ServerConnection::start(run, &self.file, &self.options)?;
-        match self.list(&mut connection) {
+        match self.list_tools(&mut connection) {
             Ok(tools) => Ok((connection, tools)),
-            Err(error) => Err(refusal(&connection.end()).unwrap_or(error)),
+            Err(error) => Err(connection.end().added_to(error)),
         }
     }
 
-    fn list(&self, connection: &mut ServerConnection) -> Result<Vec<ToolSpec>, RunError> {
+    fn list_tools(&self, connection: &mut ServerConnection) -> Result<Vec<ToolSpec>, RunError> {
         let deadline = connection.deadline();
         let ask = |connection: &mut ServerConnection, method, params: &Value| {
             let answer = connection.request(method, params, deadline)?;
@@ -116,7 +121,7 @@ impl Server {
 pub(super) struct ServerToolset {
     server: Server,
     tools: Vec<ToolSpec>,
-    /// The process, until it fails.
+    /// The process, until it fails. One that may write ends with each call.
     connection: Option<ServerConnection>,
 }
 
@@ -143,7 +148,8 @@ impl ServerToolset {
                 self.server.file
             );
             let hint = "Reload it, and review its tools again";
-            return Err(RunError::new(RunErrorKind::InvalidToolset, message, hint));
+            let error = RunError::new(RunErrorKind::InvalidToolset, message, hint);
+            return Err(connection.end().added_to(error));
         }
         Ok(self.connection.insert(connection))
     }
@@ -158,34 +164,32 @@ impl Toolset for ServerToolset {
         let connection = self.connection()?;
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = connection.request("tools/call", &params, connection.deadline());
-        if connection.is_watched() {
-            // While it lives it could do again what is put right.
-            let refused = refusal(&connection.end());
-            self.connection = None;
-            if let Some(error) = refused {
-                return Err(error);
-            }
+        // A message that was not sent does not affect the process.
+        let is_usable = match &answer {
+            Ok(_) => true,
+            Err(error) => error.kind() == RunErrorKind::InputTooLarge,
+        };
+        // What it may not create is put right when it has ended, before anybody hears of its answer.
+        let corrections = if is_usable && !self.server.may_write() {
+            Corrections::default()
+        } else {
+            self.end()
+        };
+        if let Some(error) = corrections.failure() {
+            return Err(error);
         }
         match answer {
-            Ok(Ok(result)) => Ok(message::read_output(result)),
-            Ok(Err(refused)) => Ok(ToolOutput::new(refused.message).failed()),
-            Err(error) => {
-                // Nothing was sent, so the process is unaffected.
-                if error.kind() != RunErrorKind::InputTooLarge {
-                    self.connection = None;
-                }
-                Err(error)
+            Ok(Ok(result)) => Ok(message::read_output(result).with_corrections(corrections)),
+            Ok(Err(refused)) => {
+                let output = ToolOutput::new(refused.message).failed();
+                Ok(output.with_corrections(corrections))
             }
+            Err(error) => Err(corrections.added_to(error)),
         }
     }
-}
 
-/// Returns the error of a process that did what it may not.
-fn refusal(corrections: &[Correction]) -> Option<RunError> {
-    let first = || {
-        let hint = "Tell the skill's author, and do not let it write to the project";
-        let message = corrections.first()?.to_string();
-        Some(RunError::new(RunErrorKind::NotPermitted, message, hint))
-    };
-    Correction::failure(corrections).or_else(first)
+    fn end(&mut self) -> Corrections {
+        let connection = self.connection.take();
+        connection.map_or_else(Corrections::default, ServerConnection::end)
+    }
 }

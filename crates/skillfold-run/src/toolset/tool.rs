@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::corrections::Corrections;
 use crate::error::RunError;
 
 /// A tool's definition.
@@ -50,6 +51,8 @@ pub struct ToolOutput {
     pub output: String,
     /// Whether the tool failed; the output says why.
     pub is_error: bool,
+    /// What was put right in the folders that it could write: tell it to the model and the user.
+    pub corrections: Corrections,
 }
 
 impl ToolOutput {
@@ -60,6 +63,7 @@ impl ToolOutput {
             metadata: Value::Object(Map::new()),
             output: output.into(),
             is_error: false,
+            corrections: Corrections::default(),
         }
     }
 
@@ -74,6 +78,13 @@ impl ToolOutput {
     #[must_use]
     pub fn with_metadata(mut self, metadata: Value) -> Self {
         self.metadata = metadata;
+        self
+    }
+
+    /// Adds what was put right.
+    #[must_use]
+    pub fn with_corrections(mut self, corrections: Corrections) -> Self {
+        self.corrections.extend(corrections);
         self
     }
 
@@ -95,4 +106,10 @@ pub trait Toolset: fmt::Debug + Send {
     /// A failing tool is a result with [`ToolOutput::is_error`]. An error means there is no result: no such tool,
     /// invalid arguments, a process that exited or did not respond in time.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, RunError>;
+
+    /// Ends what the toolset has started, and returns what was put right in the folders that it could write. A toolset
+    /// that may write ends with each call too, whose output has the corrections. The next call starts it again.
+    fn end(&mut self) -> Corrections {
+        Corrections::default()
+    }
 }

@@ -1,10 +1,11 @@
 //! What stays read-only in a folder that a run may write.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use skillfold_run::{Outcome, Permissions, Protected, Run};
+use skillfold_run::{Help, Outcome, Permissions, Protected, Run, RunOptions, help};
 use tempfile::TempDir;
 
 use crate::skill::{path, run_options, skill};
@@ -26,7 +27,7 @@ fn folder(path: impl AsRef<Path>) {
     open(path.as_ref());
 }
 
-fn run_in(project: &Path, script: &str) -> Outcome {
+fn options(project: &Path) -> RunOptions {
     let names = [".git", ".claude", ".mcp.json", ".github/hooks"].map(str::to_owned);
     let protected = Protected::default()
         .with_read_only_names(names)
@@ -34,11 +35,15 @@ fn run_in(project: &Path, script: &str) -> Outcome {
     let permissions = Permissions::default()
         .with_write(project)
         .with_protected(protected);
-    let (copy, file) = (skill(&[("a.sh", script)]), path("a.sh"));
-    let options = run_options()
+    run_options()
         .with_permissions(permissions)
-        .with_directory(project);
-    Run::new(&copy, &file).with_options(options).run().unwrap()
+        .with_directory(project)
+}
+
+fn run_in(project: &Path, script: &str) -> Outcome {
+    let (copy, file) = (skill(&[("a.sh", script)]), path("a.sh"));
+    let run = Run::new(&copy, &file).with_options(options(project));
+    run.run().unwrap()
 }
 
 /// Returns what a run printed and what was put right after it.
@@ -227,4 +232,41 @@ fn many_files_do_not_hide_what_a_run_created() {
     let script = "mkdir a && cd a && for i in $(seq 3000); do : > $i; done; mkdir -p ../z/.git";
     let told = told(&project, script);
     assert!(told.contains("z/.git.removed-by-skillfold"), "{told}");
+}
+
+#[test]
+fn process_that_is_ended_says_what_was_put_right() {
+    let (_folder, project) = project();
+    let (copy, file) = (
+        skill(&[("a.sh", "mkdir .git; echo made; sleep 60")]),
+        path("a.sh"),
+    );
+    let run = Run::new(&copy, &file).with_options(options(&project));
+    let mut running = run.start().unwrap();
+    let mut line = String::new();
+    let stdout = running.take_stdout().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    assert_eq!(running.end().iter().count(), 1);
+    assert!(!project.join(".git").exists());
+}
+
+#[test]
+fn usage_of_a_script_changes_nothing() {
+    let (_folder, project) = project();
+    fs::write(project.join("a.txt"), "read\n").unwrap();
+    let script = "mkdir .git new 2>/dev/null; cat a.txt";
+    let (copy, file) = (skill(&[("a.sh", script)]), path("a.sh"));
+    let printed = help(&copy, &file, options(&project)).unwrap();
+    assert_eq!(printed, Help::Printed("read\n".to_owned()));
+    let left: Vec<_> = fs::read_dir(&project).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn many_corrections_are_counted_instead_of_kept() {
+    let (_folder, project) = project();
+    let outcome = run_in(&project, "for i in $(seq 150); do mkdir -p $i/.git; done");
+    let corrections = outcome.corrections;
+    assert_eq!((corrections.iter().count(), corrections.more()), (100, 50));
+    assert_eq!(corrections.notes().len(), 6);
 }

@@ -23,6 +23,8 @@ mod hostile;
 
 mod confined;
 
+mod corrections;
+
 mod docs;
 
 mod speed;

@@ -9,40 +9,60 @@ use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter, RunError, RunError
 use skillfold_store::Approval;
 
 use crate::environment::now;
-use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, NotAllowed};
+use crate::scripts::allowed::{self, AllowedSkill, AllowedSkills, Decided, NotAllowed};
 use crate::scripts::asked::AskedPermissions;
 use crate::scripts::packages::{Earlier, SkillPackages};
 use crate::scripts::project_access::ProjectAccess;
+use crate::scripts::protected::protected;
 use crate::scripts::tool::SkillTool;
 use crate::scripts::{RunnableSkill, ScriptError, packages};
 use crate::settings::ApprovalRequires;
 use crate::skills::Skills;
 
 impl Skills {
-    /// Returns what a skill asks for and the user's allowance. With an allowance, files and folders are what the user
-    /// allowed, otherwise what they are now.
+    /// Returns what a skill asks for and the user's allowance.
     pub(super) fn find_allowed(
         &self,
         folder: Option<&Path>,
         digest: Digest,
         asked: AskedPermissions,
-    ) -> Result<(AskedPermissions, Result<AllowedSkill, NotAllowed>), Error> {
+    ) -> Result<Decided, Error> {
         let list = AllowedSkills::load(self.environment());
         let home = self.environment().home_dir();
-        let known = folder.and_then(|folder| list.find(digest, folder));
-        let refused = match known {
-            None => NotAllowed::Unknown,
-            Some(known) => {
-                let (paths, programs) = (known.paths.clone(), known.interpreters.clone());
-                let mut approved = asked.clone().with_approved(paths, programs, home);
-                approved.set_hosts(known.hosts.clone());
-                match self.check_entry(known, &approved)? {
-                    None => return Ok((approved, Ok(known.clone()))),
-                    Some(refused) => refused,
+        let refused = |asked: AskedPermissions, why| Decided {
+            asked: asked.resolve(home),
+            allowed: Err(why),
+            entry: None,
+        };
+        let Some(known) = folder.and_then(|folder| list.find(digest, folder)) else {
+            return Ok(refused(asked, NotAllowed::Unknown));
+        };
+        let (paths, programs) = (known.paths.clone(), known.interpreters.clone());
+        let mut approved = asked.clone().with_approved(paths, programs, home);
+        approved.set_hosts(known.hosts.clone());
+        Ok(match self.check_entry(known, &approved)? {
+            None => Decided {
+                asked: approved,
+                allowed: Ok(known.clone()),
+                entry: Some(known.clone()),
+            },
+            // What it asks for is looked at again. What the user added to it stays.
+            Some(changed @ NotAllowed::Changed(_)) => {
+                let now = asked.resolve(home);
+                let protected = protected(self.environment(), &self.report().roots, None);
+                let programs = known.interpreters.iter();
+                let programs = programs.filter_map(|program| program.resolve_again(&protected));
+                let paths = now.paths().to_vec();
+                let mut now = now.with_approved(paths, programs.collect(), home);
+                now.set_hosts(known.hosts.clone());
+                Decided {
+                    asked: now,
+                    allowed: Err(changed),
+                    entry: Some(known.clone()),
                 }
             }
-        };
-        Ok((asked.resolve(home), Err(refused)))
+            Some(why) => refused(asked, why),
+        })
     }
 
     /// Returns why an entry of the list does not allow a skill to run.
@@ -55,18 +75,17 @@ impl Skills {
         if entry.granted != approved.lines() {
             return Ok(Some(NotAllowed::Unknown));
         }
-        let paths = approved.paths().iter().map(ApprovedPath::check);
-        let programs = approved.interpreters().iter().map(NamedInterpreter::check);
-        if let Some(changed) = paths.chain(programs).find_map(Result::err) {
-            return Ok(Some(NotAllowed::Changed(changed.to_string())));
-        }
+        // First, because the decisions of an entry that has only changed stay.
         let requires = self.report().settings.approval_requires.value;
         if requires == ApprovalRequires::Passphrase
             && !self.store()?.has_allowance(&entry.allowance())?
         {
             return Ok(Some(NotAllowed::WithoutPassphrase));
         }
-        Ok(None)
+        let paths = approved.paths().iter().map(ApprovedPath::check);
+        let programs = approved.interpreters().iter().map(NamedInterpreter::check);
+        let changed = paths.chain(programs).find_map(Result::err);
+        Ok(changed.map(|changed| NotAllowed::Changed(changed.to_string())))
     }
 
     /// Allows a skill to run with everything that it asks for. Its toolsets are started in the sandbox, to learn and remember their

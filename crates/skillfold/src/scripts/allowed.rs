@@ -18,6 +18,7 @@ use skillfold_run::{ApprovedPath, HostRule, NamedInterpreter};
 use skillfold_store::{Allowance, Approval, Operation};
 
 use crate::environment::Environment;
+use crate::scripts::asked::AskedPermissions;
 use crate::scripts::packages::{self, SkillPackages};
 use crate::scripts::project_access::{ProjectAccess, ProjectDecision, project_line};
 use crate::scripts::tool::SkillTool;
@@ -83,6 +84,15 @@ pub(super) enum NotAllowed {
     Changed(String),
     /// It asks for the project, and the user has not decided about this one.
     OtherProject(String),
+}
+
+/// What the user decided about a skill.
+pub(super) struct Decided {
+    /// What it asks for. With an allowance, files and folders are what the user allowed, otherwise what they are now.
+    pub(super) asked: AskedPermissions,
+    pub(super) allowed: Result<AllowedSkill, NotAllowed>,
+    /// The entry whose decisions about projects count: that of the allowance, or of one that only has to be renewed.
+    pub(super) entry: Option<AllowedSkill>,
 }
 
 impl NotAllowed {

@@ -46,11 +46,7 @@ impl RunnableSkill {
     /// Returns why a run failed, as far as its sandbox caused it: a line for each path among its arguments and errors that
     /// exists and that it did not get, and for each host that it was refused. Also says what was put right after it.
     pub fn explain(&self, arguments: &[String], outcome: &Outcome) -> Vec<String> {
-        let mut lines: Vec<String> = outcome
-            .corrections
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let mut lines = outcome.corrections.notes();
         lines.extend(self.network_failures(outcome));
         if !outcome.is_success() {
             lines.extend(self.explain_failure(arguments, &outcome.stderr_text()));
@@ -96,7 +92,7 @@ impl RunnableSkill {
             .collect();
         let is_hidden = explained.iter().any(|(_, cause)| *cause == Cause::Hidden);
         if is_hidden && self.asked.project != ProjectAccess::None {
-            let refusal = self.project.check_grant_of(ProjectAccess::Read).err();
+            let refusal = self.project.check_grant_of(self.asked.project).err();
             lines.extend(refusal.map(|error| format!("{error}. {}", error.hint())));
         }
         lines
@@ -148,28 +144,31 @@ impl RunnableSkill {
             None => shown_path(path, self.home.as_deref()),
         };
         let is_project = self.is_in_project(path);
-        let can_be_project = self.project.check_grant_of(ProjectAccess::Read).is_ok();
+        let can_be = |access| self.project.check_grant_of(access).is_ok();
+        let is_there = path.exists();
+        let (verb, access) = if is_there {
+            ("read", ProjectAccess::Read)
+        } else {
+            ("write", ProjectAccess::Write)
+        };
         match cause {
-            Cause::Hidden if is_project && can_be_project => {
-                let (verb, access) = if path.exists() {
-                    ("read", "read")
-                } else {
-                    ("write", "write")
-                };
-                format!(
-                    "`{shown}` is in your project, which this skill may not {verb}: `skillfold allow {id} --project {access}`"
-                )
+            Cause::Hidden if is_project && can_be(access) => format!(
+                "`{shown}` is in your project, which this skill may not {verb}: `skillfold allow {id} --project {}`",
+                access.as_str()
+            ),
+            Cause::Hidden if !is_there => {
+                format!("`{shown}` would be in a folder that this skill does not see")
             }
             Cause::Hidden => format!(
                 "`{shown}` exists, but this skill does not see it: `--read {shown}` shows it to one `skillfold run`"
             ),
-            Cause::ReadOnly if is_project => format!(
+            Cause::ReadOnly if is_project && can_be(ProjectAccess::Write) => format!(
                 "`{shown}` is in your project, which this skill may read but not write: `skillfold allow {id} --project write`"
             ),
-            Cause::ReadOnly => format!(
+            Cause::ReadOnly if !is_project => format!(
                 "`{shown}` is where this skill may read but not write: `--write {shown}` lets one `skillfold run`"
             ),
-            Cause::Kept => format!(
+            Cause::ReadOnly | Cause::Kept => format!(
                 "`{shown}` stays read-only for every skill: repositories, client settings and skills are not written by scripts"
             ),
         }

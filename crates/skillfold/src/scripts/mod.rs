@@ -39,8 +39,8 @@ use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error};
 use skillfold_run::toolset::{ToolOutput, Toolset, ToolsetOptions, ToolsetRef, load_toolset};
 use skillfold_run::{
-    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, PathAccess, Permissions, Run,
-    RunError, RunErrorKind, RunLimits, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
+    Accept, ApprovedPath, Cancel, Dependencies, Help, Layer, Permissions, Run, RunError,
+    RunErrorKind, RunLimits, RunOptions, SYSTEM_FOLDERS, Scripts, SkillCopy,
 };
 
 pub use allowed::{AllowedSkill, AllowedSkills, disallow_skill};
@@ -51,7 +51,7 @@ pub use project_access::{ProjectAccess, ProjectDecision};
 pub use script_limits::ScriptLimits;
 pub use tool::SkillTool;
 
-use self::allowed::NotAllowed;
+use self::allowed::{Decided, NotAllowed};
 use self::project::Project;
 use crate::environment::Environment;
 use crate::json::Json;
@@ -120,8 +120,12 @@ impl Skills {
         let real_dir = entry.real_dir();
         let report = self.report();
         let asked = AskedPermissions::of(&manifest);
-        let (asked, allowed) = self.find_allowed(real_dir.as_deref(), digest, asked)?;
-        let mut project = Project::find(project, asked.project, allowed.as_ref().ok());
+        let Decided {
+            asked,
+            allowed,
+            entry: known,
+        } = self.find_allowed(real_dir.as_deref(), digest, asked)?;
+        let mut project = Project::find(project, asked.project, known.as_ref());
         let protected = protected::protected(environment, &report.roots, project.folder());
         let permissions = asked.permissions(environment).with_protected(protected);
         project.check(&permissions);
@@ -130,6 +134,9 @@ impl Skills {
             None => Ok(allowed),
             Some(refused) => Err(refused),
         });
+        if allowed.is_err() {
+            project.look_again(&permissions);
+        }
         let limits = ScriptLimits::from_settings(&report.settings);
         let mut options = RunOptions::default()
             .with_limits(limits.apply(RunLimits::default()))
@@ -205,12 +212,17 @@ impl Skills {
             let hint = format!("Call one of these: {}", names.join(", "));
             return Err(RunError::new(RunErrorKind::UnknownTool, message, &hint).into());
         };
-        if skill.may_write() {
+        if skill.options().permissions().may_write() {
             // What it may not create is put right when it has ended, so it ends with each call.
             let own = Cancel::default();
             own.follow(Some(cancel));
             let mut toolset = skill.load_toolset(&known.toolset, own)?;
-            return Ok(toolset.call(tool, &arguments.0)?);
+            let answer = toolset.call(tool, &arguments.0);
+            let corrections = toolset.end();
+            return Ok(match answer {
+                Ok(output) => output.with_corrections(corrections),
+                Err(error) => return Err(corrections.added_to(error).into()),
+            });
         }
         let key = PoolKey {
             entry: allowed.entry_digest(),
@@ -410,18 +422,19 @@ impl RunnableSkill {
         self
     }
 
-    /// Returns whether its runs may write to a folder of the user.
-    fn may_write(&self) -> bool {
-        let options = self.options();
-        let mut paths = options.permissions().paths().iter();
-        paths.any(|path| path.access() == PathAccess::Write)
-    }
-
     /// Starts the skill's toolsets in the sandbox, with everything that it asks for, and returns their tools.
     fn list_tools(&self) -> Result<Vec<SkillTool>, ScriptError> {
         let mut tools: Vec<SkillTool> = Vec::new();
         for toolset in &self.toolsets {
-            let loaded = self.load_toolset(toolset, self.options.cancel().clone())?;
+            let mut loaded = self.load_toolset(toolset, self.options.cancel().clone())?;
+            let corrections = loaded.end();
+            if !corrections.is_empty() {
+                let message =
+                    format!("Toolset `{toolset}` did what no skill may when it was started");
+                let hint = "Tell the skill's author; with `skillfold allow` and `--project read` it cannot do that";
+                let error = RunError::new(RunErrorKind::NotPermitted, message, hint);
+                return Err(corrections.added_to(error).into());
+            }
             for spec in loaded.tools() {
                 if let Some(other) = tools.iter().find(|tool| tool.name == spec.name) {
                     let message = format!(

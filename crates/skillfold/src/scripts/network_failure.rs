@@ -36,19 +36,26 @@ impl RunnableSkill {
             return Vec::new();
         }
         let mut lines: Vec<String> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let (mut explained, mut more) = (BTreeSet::new(), BTreeSet::new());
         for connection in &outcome.connections {
-            let Some(refusal) = connection.refusal else {
+            let host = &*connection.host;
+            let line = connection
+                .refusal
+                .and_then(|refusal| explain(self.id(), hosts, connection, refusal));
+            let Some(line) = line.filter(|line| !lines.contains(line)) else {
                 continue;
             };
-            if seen.insert((&connection.host, connection.port, refusal.code())) {
-                lines.extend(explain(self.id(), hosts, connection, refusal));
+            if lines.len() < MAX_EXPLAINED {
+                lines.push(line);
+                explained.insert(host);
+            } else if !explained.contains(host) {
+                more.insert(host);
             }
         }
-        let more = lines.len().saturating_sub(MAX_EXPLAINED);
-        lines.truncate(MAX_EXPLAINED);
-        if more > 0 {
-            lines.push(format!("{more} more hosts were refused"));
+        match more.len() {
+            0 => {}
+            1 => lines.push("1 more host was not reached".to_owned()),
+            more => lines.push(format!("{more} more hosts were not reached")),
         }
         if !outcome.is_success() && ignores_proxy(outcome) {
             lines.push(format!(

@@ -8,7 +8,21 @@ use skillfold_run::{
 
 use crate::scripts::allowed::{AllowedSkill, NotAllowed};
 use crate::scripts::project_access::{ProjectAccess, ProjectDecision, project_line};
+use crate::scripts::protected::protected;
 use crate::scripts::shown_path::shown_path;
+use crate::skills::Skills;
+
+impl Skills {
+    /// Returns whether a folder can be the user's project, at least one that scripts read.
+    pub fn can_be_project(&self, folder: &Path) -> bool {
+        let (environment, report) = (self.environment(), self.report());
+        let protected = protected(environment, &report.roots, Some(folder));
+        let permissions = Permissions::default().with_protected(protected);
+        let found = ApprovedPath::resolve(folder, PathAccess::Read);
+        let checked = permissions.check_project(found.real(), PathAccess::Read);
+        found.kind() == PathKind::Folder && checked.is_ok()
+    }
+}
 
 /// The project of a skill's runs.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +33,8 @@ pub(super) struct Project {
     folder: Option<ApprovedPath>,
     /// Why the folder cannot be a project.
     refusal: Option<Refusal>,
+    /// Why it cannot be one that is written.
+    write_refusal: Option<Refusal>,
     access: ProjectAccess,
     asked: ProjectAccess,
     /// Whether the user decided about it, here or for every project.
@@ -68,6 +84,7 @@ impl Project {
             directory: Some(directory.to_owned()),
             folder,
             refusal: None,
+            write_refusal: None,
             access: access.unwrap_or(asked),
             asked,
             is_decided: access.is_some() || asked == ProjectAccess::None,
@@ -91,6 +108,12 @@ impl Project {
         self.folder = folder.map(|folder| ApprovedPath::resolve(folder, access));
     }
 
+    /// Finds out what the folder is now, to be shown and allowed again.
+    pub(super) fn look_again(&mut self, permissions: &Permissions) {
+        self.resolve();
+        self.check(permissions);
+    }
+
     /// Returns the folder, which is or could be the project.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(ApprovedPath::real)
@@ -108,16 +131,29 @@ impl Project {
     /// Checks whether the folder can be a project. One that cannot is none, unless the user chose it.
     pub(super) fn check(&mut self, permissions: &Permissions) {
         let Some(folder) = &self.folder else { return };
-        let found = permissions.check_project(folder.real());
-        let found = found.and_then(|()| permissions.check_project(folder.path()));
-        self.refusal = found.err().map(|error| Refusal {
-            message: error.to_string(),
-            hint: error.hint().to_owned(),
-        });
-        let can_be = folder.kind() == PathKind::Folder && self.refusal.is_none();
+        let refusal = |access| {
+            let found = permissions.check_project(folder.real(), access);
+            let found = found.and_then(|()| permissions.check_project(folder.path(), access));
+            found.err().map(|error| Refusal {
+                message: error.to_string(),
+                hint: error.hint().to_owned(),
+            })
+        };
+        let (to_read, to_write) = (refusal(PathAccess::Read), refusal(PathAccess::Write));
+        let is_folder = folder.kind() == PathKind::Folder;
+        (self.refusal, self.write_refusal) = (to_read, to_write);
+        let can_be = is_folder && self.refusal_of(self.access).is_none();
         if !can_be && !self.is_decided_here {
             self.is_decided = true;
             self.access = ProjectAccess::None;
+        }
+    }
+
+    /// Returns why the folder cannot be a project with an access.
+    fn refusal_of(&self, access: ProjectAccess) -> Option<&Refusal> {
+        match access {
+            ProjectAccess::Write => self.write_refusal.as_ref(),
+            ProjectAccess::None | ProjectAccess::Read => self.refusal.as_ref(),
         }
     }
 
@@ -131,7 +167,8 @@ impl Project {
         if self.access == ProjectAccess::None {
             return None;
         }
-        let refused = self.refusal.as_ref().map(|refusal| refusal.message.clone());
+        let refused = self.refusal_of(self.access);
+        let refused = refused.map(|refusal| refusal.message.clone());
         let changed = || folder.check().err().map(|error| error.to_string());
         refused.or_else(changed).map(NotAllowed::Changed)
     }
@@ -143,7 +180,7 @@ impl Project {
 
     /// Refuses a folder that cannot be the project.
     pub(super) fn check_grant_of(&self, access: ProjectAccess) -> Result<(), RunError> {
-        match (&self.refusal, access) {
+        match (self.refusal_of(access), access) {
             (Some(refusal), ProjectAccess::Read | ProjectAccess::Write) => {
                 let Refusal { message, hint } = refusal;
                 let kind = RunErrorKind::NotPermitted;
@@ -171,7 +208,7 @@ impl Project {
         if let Some(folder) = self
             .folder
             .clone()
-            .filter(|_| is_choice && self.refusal.is_none())
+            .filter(|_| is_choice && self.refusal_of(self.access).is_none())
         {
             decisions.push(ProjectDecision {
                 folder,

@@ -130,12 +130,11 @@ impl Session {
             };
             let (skills, tool) = (&self.skills, &asked.tool);
             let mut output = skills.call_skill_tool_until(&skill, tool, arguments, &self.cancel)?;
+            let mut notes = output.corrections.notes();
             if output.is_error {
-                let texts = arguments.texts();
-                for note in skill.explain_failure(&texts, &output.output) {
-                    let _ = write!(output.output, "\n[{note}]");
-                }
+                notes.extend(skill.explain_failure(&arguments.texts(), &output.output));
             }
+            add_lines(&mut output.output, &notes);
             Ok(output)
         };
         match call() {
@@ -255,9 +254,7 @@ fn ran(outcome: &Outcome, notes: &[String]) -> ToolAnswer {
     let mut text = outcome.stdout_text().into_owned();
     let errors = outcome.stderr_text();
     if !errors.is_empty() {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
+        end_line(&mut text);
         let _ = write!(text, "[stderr]\n{errors}");
     }
     let exit_code = match outcome.end {
@@ -269,17 +266,9 @@ fn ran(outcome: &Outcome, notes: &[String]) -> ToolAnswer {
             || format!("The script was stopped: {}", outcome.end.code()),
             |code| format!("The script failed with exit code {code}"),
         );
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        let _ = write!(text, "[{how}]");
+        add_lines(&mut text, &[how]);
     }
-    for note in notes {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        let _ = write!(text, "[{note}]");
-    }
+    add_lines(&mut text, notes);
     let result = RunResult {
         result: outcome.end.code(),
         exit_code,
@@ -289,6 +278,20 @@ fn ran(outcome: &Outcome, notes: &[String]) -> ToolAnswer {
         metadata: None,
     };
     ToolAnswer::new(text, Payload::Ran(result))
+}
+
+/// Adds what we say ourselves to what a script wrote.
+fn add_lines(text: &mut String, notes: &[String]) {
+    for note in notes {
+        end_line(text);
+        let _ = write!(text, "[{note}]");
+    }
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
 }
 
 fn failed(error: &ScriptError) -> ToolAnswer {

@@ -316,6 +316,7 @@ impl RunView {
             output: output.output.clone(),
             title: output.title.clone(),
             metadata: Json(output.metadata.clone()),
+            notes: output.corrections.notes(),
             ..Self::default()
         }
     }

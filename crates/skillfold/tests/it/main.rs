@@ -9,6 +9,8 @@ mod attack;
 mod bind;
 #[cfg(feature = "reports")]
 mod conformance;
+#[cfg(all(feature = "run", target_os = "linux"))]
+mod corrections;
 mod counting;
 mod examples;
 mod flows;
@@ -31,6 +33,7 @@ mod overlap;
 mod packages;
 #[cfg(feature = "store")]
 mod pins;
+#[cfg(all(feature = "run", target_os = "linux"))]
 mod project;
 #[cfg(feature = "store")]
 mod proposals;

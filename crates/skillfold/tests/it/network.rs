@@ -194,6 +194,22 @@ fn name_that_is_private_or_this_machine_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn hosts_beyond_the_first_five_are_counted_once() {
+    let script = "for i in $(seq $1); do curl -s https://h$i.example/; curl -s http://h$i.example/; done; true";
+    let user = User::new("[git.example.com]", script);
+    let skills = user.skills();
+    let skill = skills.runnable("api").unwrap();
+    let file = "scripts/get.sh".parse().unwrap();
+    let told = |number: &str| {
+        let run = skill.run_as_host(&file).with_arguments([number]);
+        skill.explain(&[], &run.run().unwrap())
+    };
+    assert_eq!(told("5").len(), 5);
+    assert_eq!(told("6").last().unwrap(), "1 more host was not reached");
+    assert_eq!(told("7").last().unwrap(), "2 more hosts were not reached");
+}
+
+#[test]
 fn private_host_needs_a_permission_of_its_own_which_is_kept() {
     let user = User::new("[git.example.com, api.example.com]", "true");
     let skills = user.skills();

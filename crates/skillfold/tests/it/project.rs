@@ -5,7 +5,7 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use skillfold::core::name::ResourcePath;
@@ -203,6 +203,41 @@ fn home_and_folders_around_what_is_protected_are_no_projects() {
 }
 
 #[test]
+fn folder_in_one_that_no_skill_writes_is_a_project_to_read() {
+    let user = User::new("{ project: write }");
+    user.write(".config/nvim/lua/a.lua", "return {}\n");
+    let lua = ".config/nvim/lua";
+    // As in a home, a skill that asks to write runs without a project, and a failure says why.
+    user.allow(lua);
+    assert_eq!(user.run(lua, "pwd"), "/skill\n");
+    insta::assert_snapshot!(user.run(lua, "cat a.lua"), @"
+    cat: a.lua: No such file or directory
+    note: `a.lua` is in your project, which this skill may not read: `skillfold allow words --project read`
+    note: Not a project to write, because of `HOME/.config/nvim`: `HOME/.config/nvim/lua`. Work in a folder of its own, such as `~/projects/app`
+    ");
+    insta::assert_snapshot!(user.run(lua, "echo new > docs.lua"), @"
+    1: eval: cannot create docs.lua: Read-only file system
+    note: `docs.lua` would be in a folder that this skill does not see
+    note: Not a project to write, because of `HOME/.config/nvim`: `HOME/.config/nvim/lua`. Work in a folder of its own, such as `~/projects/app`
+    ");
+    let skills = user.at(lua);
+    let chosen = skills.runnable("words").unwrap();
+    let chosen = chosen.with_project(ProjectAccess::Write);
+    let refused = chosen.check_grants().unwrap_err();
+    assert!(
+        refused.to_string().starts_with("Not a project"),
+        "{refused}"
+    );
+    let chosen = skills.runnable("words").unwrap();
+    allow(&skills, &chosen.with_project(ProjectAccess::Read));
+    assert_eq!(user.run(lua, "cat a.lua"), "return {}\n");
+    insta::assert_snapshot!(user.run(lua, "echo new > docs.lua"), @"
+    1: eval: cannot create docs.lua: Read-only file system
+    note: `docs.lua` stays read-only for every skill: repositories, client settings and skills are not written by scripts
+    ");
+}
+
+#[test]
 fn another_folder_in_the_place_of_the_project_is_refused() {
     let user = User::new("{ project: read }");
     user.allow("app");
@@ -212,6 +247,70 @@ fn another_folder_in_the_place_of_the_project_is_refused() {
     refused: Refused to run `words`: Granted folder was replaced by another one: `HOME/app`; if that is right: `skillfold allow words`
     Check who changed it; in a terminal, this command shows what it is now, and asks the user
     ");
+}
+
+#[test]
+fn project_that_was_replaced_can_be_allowed_again() {
+    let user = User::new("{ project: read }");
+    user.allow("app");
+    fs::rename(user.home.join("app"), user.home.join("old")).unwrap();
+    user.write("app/docs/a.txt", "mine again\n");
+    user.allow("app");
+    assert_eq!(user.run("app", "cat docs/a.txt"), "mine again\n");
+    // It is looked at again: a link to what is protected is no project.
+    fs::rename(user.home.join("app"), user.home.join("older")).unwrap();
+    user.write(".ssh/id_rsa", "secret");
+    symlink(user.home.join(".ssh"), user.home.join("app")).unwrap();
+    let skill = user.at("app").runnable("words").unwrap();
+    assert!(skill.allowed().is_none() && skill.check_grants().is_err());
+}
+
+#[test]
+fn allowing_again_what_was_replaced_keeps_the_other_decisions() {
+    let user = User::new("{ project: read, read: [~/notes], network: [git.example.com] }");
+    user.write("notes/a.txt", "");
+    let allow_in = |folder: &str, access| {
+        let skills = user.at(folder);
+        let skill = skills.runnable("words").unwrap().with_project(access);
+        allow(&skills, &skill);
+    };
+    let skills = user.at("app");
+    let skill = skills.runnable("words").unwrap().with_every_project();
+    let skill = skill.with_private_host("git.example.com").unwrap();
+    let skill = skill.with_interpreter(Path::new("/bin/sh")).unwrap();
+    allow(&skills, &skill);
+    allow_in("other", ProjectAccess::None);
+    let lines = |folder: &str| {
+        let skill = user.at(folder).runnable("words").unwrap();
+        let is_allowed = skill.allowed().is_some();
+        (is_allowed, user.hide(&skill.permission_lines().join("\n")))
+    };
+    let before = lines("app");
+    assert!(before.0);
+    insta::assert_snapshot!(before.1, @"
+    asks for network access to git.example.com (private)
+    asks for read access to ~/notes
+    asks for the program /usr/bin/dash, with /usr/lib, /usr/lib64, /usr/libexec
+    asks for read access to the project ~/app
+    gets read access to every project in which you use it
+    ");
+
+    fs::rename(user.home.join("notes"), user.home.join("old")).unwrap();
+    user.write("notes/a.txt", "");
+    assert_eq!(lines("app"), (false, before.1.clone()));
+    allow_in("app", ProjectAccess::Read);
+    assert_eq!(lines("app"), before);
+    let skill = user.at("other").runnable("words").unwrap();
+    assert!(skill.allowed().is_some());
+    assert_eq!(skill.project_access(), ProjectAccess::None);
+
+    // An entry for other bytes decides nothing.
+    user.write(".agents/skills/words/more.txt", "");
+    let changed = lines("app").1;
+    assert!(
+        !changed.contains("every project") && !changed.contains("private"),
+        "{changed}"
+    );
 }
 
 #[test]
