@@ -131,6 +131,6 @@ mod tests {
         let order: Vec<bool> = corrections.iter().map(Correction::is_failure).collect();
         assert_eq!(order, [true, false, false]);
         let error = RunError::new(RunErrorKind::Timeout, "It was late", "Wait");
-        insta::assert_snapshot!(corrections.added_to(error), @"It was late. The script changed `/c`, which no skill may, and it could not be put right: check it before you use the folder. The script removed the link `/a`, which no skill may; it is back. The script removed the link `/b`, which no skill may; it is back");
+        insta::assert_snapshot!(corrections.added_to(error), @"It was late. The script changed `/c`, which no skill may, and it could not be put right. The script removed the link `/a`, which no skill may; it is back. The script removed the link `/b`, which no skill may; it is back");
     }
 }

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 #[cfg(target_os = "linux")]
 use rustix::time::{ClockId, clock_gettime};
 
-use super::folders::{Inode, inode_of};
+use super::folders::{FileNumber, inode_of};
 
 /// File systems whose times are those of this machine: ext4, XFS, Btrfs, F2FS, ZFS, tmpfs, overlays.
 #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ impl RunStart {
     }
 
     /// Returns whether something was last changed before the run. Other file systems have other clocks.
-    pub(super) fn is_after(&self, (device, _): Inode, changed: i128) -> bool {
+    pub(super) fn is_after(&self, (device, _): FileNumber, changed: i128) -> bool {
         device == self.device && self.time.is_some_and(|time| time > changed)
     }
 }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::approved_path::device;
 
 /// A device and a number on it.
-pub(super) type Inode = (u64, u64);
+pub(super) type FileNumber = (u64, u64);
 
 /// Whether a folder is searched before a run or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +129,10 @@ fn mode(found: &Stat) -> Mode {
     Mode::from_raw_mode(found.st_mode)
 }
 
-pub(super) fn inode_of(handle: BorrowedFd<'_>) -> Result<Inode, Errno> {
+pub(super) fn inode_of(handle: BorrowedFd<'_>) -> Result<FileNumber, Errno> {
     fstat(handle).map(|found| inode(&found))
 }
 
-pub(super) fn inode(found: &Stat) -> Inode {
+pub(super) fn inode(found: &Stat) -> FileNumber {
     (device(found.st_dev), found.st_ino)
 }

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
 
-use super::folders::{Inode, open_inside};
+use super::folders::{FileNumber, open_inside};
 
 /// Links in one path, as many as the kernel follows.
 const MAX_LINKS: usize = 40;
@@ -44,7 +44,7 @@ pub(super) enum LeadSource {
 #[derive(Debug)]
 pub(super) enum LeadEnd {
     /// A path without links, and what is there.
-    At(PathBuf, Inode),
+    At(PathBuf, FileNumber),
     /// The last folder without links on the way. The next name is not in it.
     Nowhere(PathBuf),
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, FlockOperation, Mode, flock, openat};
 use rustix::io::Errno;
 
-use super::folders::{Inode, READ, inode_of, is_own, open_again};
+use super::folders::{FileNumber, READ, inode_of, is_own, open_again};
 use crate::approved_path::OpenedPath;
 use crate::error::{RunError, RunErrorKind};
 use crate::protected::{Protected, is_grantable};
@@ -53,12 +53,12 @@ pub(super) fn lock(
 fn wanted_locks<'a>(
     granted: &[&'a OpenedPath],
     protected: &Protected,
-) -> BTreeMap<Inode, WantedLock<'a>> {
+) -> BTreeMap<FileNumber, WantedLock<'a>> {
     let inodes = granted.iter().filter_map(|it| inode_of(it.handle()).ok());
-    let own: BTreeSet<Inode> = inodes.collect();
+    let own: BTreeSet<FileNumber> = inodes.collect();
     let mut wanted = BTreeMap::new();
     for granted in granted {
-        let around: Vec<(&Path, OwnedFd, Inode)> = folders_around(&granted.real).collect();
+        let around: Vec<(&Path, OwnedFd, FileNumber)> = folders_around(&granted.real).collect();
         // The lock on a folder around it that is granted too is enough.
         if around.iter().any(|(.., inode)| own.contains(inode)) {
             continue;
@@ -86,7 +86,7 @@ fn wanted_locks<'a>(
     wanted
 }
 
-fn folders_around(path: &Path) -> impl Iterator<Item = (&Path, OwnedFd, Inode)> {
+fn folders_around(path: &Path) -> impl Iterator<Item = (&Path, OwnedFd, FileNumber)> {
     path.ancestors().skip(1).filter_map(|folder| {
         let handle = openat(CWD, folder, READ, Mode::empty()).ok()?;
         let inode = inode_of(handle.as_fd()).ok()?;

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Dir, FileType, fstat, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::clock::nanoseconds;
-use super::folders::{Inode, When, inode, is_own, open_again, open_folder, unlock};
+use super::folders::{FileNumber, When, inode, is_own, open_again, open_folder, unlock};
 use crate::error::{RunError, RunErrorKind};
 use crate::protected::{Protected, REPOSITORY_MARKS, is_repository};
 
@@ -25,7 +25,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Part {
     /// Its path inside the folder.
     pub(super) inside: PathBuf,
-    pub(super) inode: Inode,
+    pub(super) inode: FileNumber,
     /// Where it leads, if it is a link.
     pub(super) target: Option<OsString>,
 }

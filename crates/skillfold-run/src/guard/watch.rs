@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::aside::{move_aside, put_back};
 use super::clock::RunStart;
 use super::correction::Correction;
-use super::folders::{Inode, When, open_again, open_inside};
+use super::folders::{FileNumber, When, open_again, open_inside};
 use super::lead::{Lead, LeadEnd, LeadSource, follow, git_folder};
 use super::locks::lock;
 use super::search::{Found, Known, Part, Search, Stopped};
@@ -212,8 +212,8 @@ impl Watched {
 
     /// Returns what stays read-only: its path without links, where the run sees it, and its inode. What is in another
     /// one is left out.
-    pub(super) fn read_only_parts(&self) -> Vec<(PathBuf, PathBuf, Inode)> {
-        let mut ends: Vec<(PathBuf, Inode)> = Vec::new();
+    pub(super) fn read_only_parts(&self) -> Vec<(PathBuf, PathBuf, FileNumber)> {
+        let mut ends: Vec<(PathBuf, FileNumber)> = Vec::new();
         for folder in &self.folders {
             let parts = folder.before.iter().filter(|part| part.target.is_none());
             ends.extend(parts.map(|part| (folder.real.join(&part.inside), part.inode)));
@@ -224,14 +224,14 @@ impl Watched {
         }));
         ends.sort();
         ends.dedup();
-        let mut all: Vec<(PathBuf, PathBuf, Inode)> = Vec::new();
+        let mut all: Vec<(PathBuf, PathBuf, FileNumber)> = Vec::new();
         for (real, inode) in ends {
             for folder in &self.folders {
                 let Some(inside) = folder.inside(&real) else {
                     continue;
                 };
                 let path = folder.path.join(inside);
-                let is_in = |(known, seen, _): &(PathBuf, PathBuf, Inode)| {
+                let is_in = |(known, seen, _): &(PathBuf, PathBuf, FileNumber)| {
                     real.starts_with(known) && path.starts_with(seen)
                 };
                 if !all.iter().any(is_in) {

@@ -1,7 +1,7 @@
 //! The proxy of a run: answers the connections that a run makes on its loopback.
 
 use std::io::{self, PipeWriter};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +35,13 @@ const CONNECT_TIME: Duration = Duration::from_secs(15);
 /// How long and how much a refused program may still send: closing at once would lose the answer.
 const LINGER_TIME: Duration = Duration::from_secs(1);
 const MAX_LINGER: usize = 256 * 1024;
+
+/// A host that the proxy has connected to. A connection that is over no longer knows its address.
+#[derive(Debug)]
+struct Reached {
+    stream: TcpStream,
+    address: IpAddr,
+}
 
 /// A proxy. Its threads and sockets end when it is finished or dropped.
 #[derive(Debug)]
@@ -174,7 +181,7 @@ impl Service {
                 let established = b"HTTP/1.1 200 Connection established\r\n\r\n";
                 asked.send(established)
             }
-            Some(head) => self.stop.write_all(&host, head, asked.deadline),
+            Some(head) => self.stop.write_all(&host.stream, head, asked.deadline),
         };
         let sent = head.map_or(0, |head| head.len() as u64);
         self.carry(asked, &host, &target, upload, (started, sent), &greeted);
@@ -217,13 +224,14 @@ impl Service {
     }
 
     /// Connects to a target that is allowed.
-    fn connect(&self, target: &Target) -> Result<TcpStream, RefusedTarget> {
+    fn connect(&self, target: &Target) -> Result<Reached, RefusedTarget> {
         let addresses = self.gate.check(target, &self.stop)?;
         for address in &addresses {
             let deadline = Instant::now() + CONNECT_TIME;
             if let Ok(stream) = self.stop.connect(*address, deadline) {
                 let _ = stream.set_nodelay(true);
-                return Ok(stream);
+                let address = address.ip();
+                return Ok(Reached { stream, address });
             }
         }
         let last = addresses.last().map(SocketAddr::ip);
@@ -234,21 +242,27 @@ impl Service {
     fn carry(
         &self,
         asked: Asked<'_>,
-        host: &TcpStream,
+        host: &Reached,
         target: &Target,
         upload: Upload,
         (started, sent): (Instant, u64),
         greeted: &io::Result<()>,
     ) {
         let (more, received) = match greeted {
-            Ok(()) => relay(asked.stream, host, asked.received, upload, &self.stop),
+            Ok(()) => relay(
+                asked.stream,
+                &host.stream,
+                asked.received,
+                upload,
+                &self.stop,
+            ),
             Err(_) => (0, 0),
         };
         self.log.record(&Connection {
             duration: started.elapsed(),
             host: target.host.to_string(),
             port: target.port,
-            address: host.peer_addr().ok().map(|address| address.ip()),
+            address: Some(host.address),
             refusal: None,
             sent: sent + more,
             received,

@@ -142,16 +142,14 @@ while line := sys.stdin.readline():
     let mut toolset = load_with(&[("server", SERVER)], "server", &options).unwrap();
     let size = || fs::metadata(project.join("beat")).map_or(0, |beat| beat.len());
     let mut call = || {
-        let answer = show_call(&mut *toolset, "go", &json!({}));
+        let answer = toolset.call("go", &json!({})).unwrap();
         let then = size();
         thread::sleep(Duration::from_millis(100));
         assert_eq!(size(), then, "it goes on");
-        answer.replace(&*project.to_string_lossy(), "PROJECT")
+        let notes = answer.corrections.notes().join("\n");
+        notes.replace(&*project.to_string_lossy(), "PROJECT")
     };
-    insta::assert_snapshot!(call(), @r#"ok: "gone", title "", metadata {}"#);
-    insta::assert_snapshot!(call(), @"
-    not_permitted: The script created `PROJECT/.git`, which no skill may; it is now `PROJECT/.git.removed-by-skillfold`
-    hint: Tell the skill's author, and do not let it write to the project
-    ");
+    assert_eq!(call(), "");
+    insta::assert_snapshot!(call(), @"The script created `PROJECT/.git`, which no skill may; it is now `PROJECT/.git.removed-by-skillfold`");
     assert!(!project.join(".git").exists());
 }

@@ -41,11 +41,11 @@ pub struct Bubblewrap;
 
 impl Sandbox for Bubblewrap {
     fn report(&self) -> SandboxReport {
-        found().report.clone()
+        installation().report.clone()
     }
 
     fn start(&self, request: &RunRequest<'_>) -> Result<Process, RunError> {
-        let Found { program, proc, .. } = found();
+        let Installation { program, proc, .. } = installation();
         match program {
             Some(program) => launch(program, *proc, request),
             None => Err(RunError::no_sandbox()),
@@ -55,14 +55,14 @@ impl Sandbox for Bubblewrap {
 
 /// What this system has.
 #[derive(Debug)]
-struct Found {
+struct Installation {
     report: SandboxReport,
     /// Where `bwrap` is, if it works.
     program: Option<PathBuf>,
     proc: Proc,
 }
 
-impl Found {
+impl Installation {
     fn nothing(report: SandboxReport, why: &str) -> Self {
         Self {
             report: report
@@ -75,8 +75,8 @@ impl Found {
 }
 
 /// Sets up a sandbox once per process, and returns what is missing.
-fn found() -> &'static Found {
-    static FOUND: OnceLock<Found> = OnceLock::new();
+fn installation() -> &'static Installation {
+    static FOUND: OnceLock<Installation> = OnceLock::new();
     FOUND.get_or_init(|| {
         let mut report = SandboxReport::new("bubblewrap", LAYERS);
         if let Some(why) = seccomp_missing() {
@@ -84,7 +84,7 @@ fn found() -> &'static Found {
         }
         let program = match program() {
             Ok(program) => program,
-            Err(why) => return Found::nothing(report, &why),
+            Err(why) => return Installation::nothing(report, &why),
         };
         let tried = with_probe(&report, |request| {
             let with_proc = probe(&program, Proc::OwnProcesses, request);
@@ -97,14 +97,14 @@ fn found() -> &'static Found {
         });
         let (has_group, proc) = match tried {
             Ok(Ok(works)) => works,
-            Ok(Err(error)) => return Found::nothing(report, &error.with_cause()),
-            Err(error) => return Found::nothing(report, &error.to_string()),
+            Ok(Err(error)) => return Installation::nothing(report, &error.with_cause()),
+            Err(error) => return Installation::nothing(report, &error.to_string()),
         };
         if !has_group {
             let why = "this process may not create a cgroup with a memory limit";
             report = report.without(Layer::ControlGroup, why);
         }
-        Found {
+        Installation {
             report,
             program: Some(program),
             proc,
