@@ -191,9 +191,10 @@ picture:
 crashes:
     bash .ci/deep crashes
 
-# Probes and a thousand hostile runs against the sandbox, and what it costs to start a script in it
+# Probes and a thousand hostile runs against the built-in sandbox and bubblewrap, and what it costs to start a script in each
 sandbox:
     BOX_RUNS=1000 cargo nextest run --workspace --no-capture -E 'package(skillfold-run)'
+    TEST_SANDBOX=bubblewrap BOX_RUNS=1000 cargo nextest run --workspace --no-capture -E 'package(skillfold-run)'
     cargo run --release -p skillfold-bench -- run
 
 # Compare a call of a WebAssembly tool with the same function called natively

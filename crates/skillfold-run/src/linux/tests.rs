@@ -6,13 +6,15 @@ use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::sock_filter;
 
-use super::report::probe_sandbox;
+use super::built_in::BuiltIn;
+use super::report::{probe_sandbox, with_probe};
 use super::seccomp::install;
 use super::sys::{clone_mount, open_checked};
 use crate::copy::SkillCopy;
 use crate::layers::{Layer, SandboxReport};
-use crate::request::Inode;
+use crate::request::{Inode, RunRequest};
 use crate::run::{Run, layers};
+use crate::sandbox::Sandbox as _;
 
 const KILL_PROCESS: u32 = 0x8000_0000;
 const REFUSE: u32 = 0x0005_0000 | libc::EPERM.unsigned_abs();
@@ -56,6 +58,16 @@ fn init_killed_during_setup_is_a_start_failure() {
     let report = without(libc::SYS_pivot_root, KILL_PROCESS, report);
     let why = report.layers[0].missing.as_deref();
     insta::assert_snapshot!(why.unwrap(), @"could not set up the sandbox: its first process was killed; something else than a setting of the kernel refuses user namespaces, as most containers do");
+}
+
+#[test]
+fn nothing_runs_without_namespaces_and_without_landlock() {
+    let report = SandboxReport::new("built-in", [Layer::Namespaces, Layer::Landlock])
+        .without(Layer::Namespaces, "refused")
+        .without(Layer::Landlock, "missing");
+    let start = |request: &RunRequest<'_>| Ok(BuiltIn.start(request).map(drop));
+    let error = with_probe(&report, start).unwrap().unwrap_err();
+    insta::assert_snapshot!(error, @"Nothing here keeps a script from your files");
 }
 
 #[test]
