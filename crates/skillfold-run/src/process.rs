@@ -117,7 +117,7 @@ impl Process {
         }
     }
 
-    /// Sets the pipe to stdin, if the run wants [one](crate::sandbox::RunInput::Pipe).
+    /// Sets the pipe to stdin, if the run wants [one](crate::sandboxes::RunInput::Pipe).
     #[must_use]
     pub fn with_stdin(mut self, pipe: impl Write + Send + 'static) -> Self {
         self.stdin = Some(Box::new(pipe));
