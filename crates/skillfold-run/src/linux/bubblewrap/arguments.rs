@@ -20,13 +20,14 @@ use crate::skill_folder::SkillFolder;
 /// The user in the sandbox, as in the built-in one.
 const USER: &str = "1000";
 
-/// What `/proc` is in the sandbox.
+/// Who owns the namespaces that `bwrap` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proc {
-    /// Only the sandbox's processes.
-    OwnProcesses,
-    /// Nothing: where it cannot be restricted, it would show the whole system.
-    Missing,
+pub(super) enum Owner {
+    /// This user, who can join them.
+    User,
+    /// Root, as `bwrap` is setuid. Nobody can restrict its `/proc`, so there is none, and it does not limit file systems in
+    /// memory, so the scratch folder is on disk.
+    Root,
 }
 
 /// Arguments, and the descriptors that they name.
@@ -41,14 +42,23 @@ impl Arguments {
     /// Returns what makes the sandbox of a request whose skill is in a folder.
     pub(super) fn new(
         request: &RunRequest<'_>,
-        proc: Proc,
+        owner: Owner,
         folder: &SkillFolder,
         filters: &[BpfProgram],
     ) -> io::Result<Self> {
         let mut arguments = Self::default();
         arguments.confine(request);
-        if proc == Proc::OwnProcesses {
-            arguments.add(["--proc", "/proc"]);
+        match owner {
+            Owner::User => {
+                let size = request.limits().scratch_bytes.to_string();
+                arguments.add(["--proc", "/proc"]);
+                arguments.add(["--perms", "0700", "--size", &size, "--tmpfs", SCRATCH]);
+            }
+            Owner::Root => {
+                let scratch = open_checked(&c_string(folder.scratch())?, None)?;
+                let scratch = arguments.pass(scratch)?;
+                arguments.add(["--bind-fd", &scratch, SCRATCH]);
+            }
         }
         for mount in request.mounts(SKILL.as_ref())? {
             arguments.mount(&mount)?;
@@ -68,6 +78,9 @@ impl Arguments {
         #[expect(clippy::disallowed_methods, reason = "our own temporary folder")]
         for entry in fs::read_dir(folder.path())? {
             let entry = entry?;
+            if entry.path() == folder.scratch() {
+                continue;
+            }
             let source = open_checked(&c_string(entry.path())?, None)?;
             let source = arguments.pass(source)?;
             arguments.add(["--ro-bind-fd", &source]);
@@ -76,6 +89,10 @@ impl Arguments {
         for filter in filters {
             let file = arguments.pass(memory_file(&filter_bytes(filter))?)?;
             arguments.add(["--add-seccomp-fd", &file]);
+        }
+        // The system takes some from the environment of a setuid program.
+        for (name, value) in request.variables(SCRATCH, SKILL) {
+            arguments.add(["--setenv", &name, &value]);
         }
         arguments.add(["--remount-ro", "/", "--chdir"]);
         arguments.add([request.directory().unwrap_or(SKILL.as_ref())]);
@@ -93,8 +110,6 @@ impl Arguments {
         self.add(["--uid", USER, "--gid", USER, "--hostname", "skill"]);
         self.add(["--as-pid-1", "--die-with-parent", "--new-session"]);
         self.add(["--cap-drop", "ALL"]);
-        let size = request.limits().scratch_bytes.to_string();
-        self.add(["--perms", "0700", "--size", &size, "--tmpfs", SCRATCH]);
     }
 
     /// Adds a file or folder of the host by a handle. It is checked that it is what it was, here and by `bwrap`.

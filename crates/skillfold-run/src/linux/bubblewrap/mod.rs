@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use self::arguments::Proc;
+use self::arguments::Owner;
 use self::start::{launch, probe};
 use super::report::{NEEDS_NAMESPACES, seccomp_missing, with_probe};
 use crate::error::RunError;
@@ -45,9 +45,9 @@ impl Sandbox for Bubblewrap {
     }
 
     fn start(&self, request: &RunRequest<'_>) -> Result<Process, RunError> {
-        let Installation { program, proc, .. } = installation();
+        let Installation { program, owner, .. } = installation();
         match program {
-            Some(program) => launch(program, *proc, request),
+            Some(program) => launch(program, *owner, request),
             None => Err(RunError::no_sandbox()),
         }
     }
@@ -59,7 +59,7 @@ struct Installation {
     report: SandboxReport,
     /// Where `bwrap` is, if it works.
     program: Option<PathBuf>,
-    proc: Proc,
+    owner: Owner,
 }
 
 impl Installation {
@@ -69,7 +69,7 @@ impl Installation {
                 .without(Layer::Namespaces, why)
                 .without(Layer::ControlGroup, NEEDS_NAMESPACES),
             program: None,
-            proc: Proc::Missing,
+            owner: Owner::Root,
         }
     }
 }
@@ -87,15 +87,13 @@ fn installation() -> &'static Installation {
             Err(why) => return Installation::nothing(report, &why),
         };
         let tried = with_probe(&report, |request| {
-            let with_proc = probe(&program, Proc::OwnProcesses, request);
-            let without = |error| match probe(&program, Proc::Missing, request) {
-                Ok(has_group) => Ok((has_group, Proc::Missing)),
-                // Both fail alike.
-                Err(_) => Err(error),
+            let with = |owner| {
+                let has_group = probe(&program, owner, request);
+                has_group.map(|has_group| (has_group, owner))
             };
-            Ok(with_proc.map_or_else(without, |has_group| Ok((has_group, Proc::OwnProcesses))))
+            Ok(with(Owner::User).or_else(|_| with(Owner::Root)))
         });
-        let (has_group, proc) = match tried {
+        let (has_group, owner) = match tried {
             Ok(Ok(works)) => works,
             Ok(Err(error)) => return Installation::nothing(report, &error.with_cause()),
             Err(error) => return Installation::nothing(report, &error.to_string()),
@@ -107,7 +105,7 @@ fn installation() -> &'static Installation {
         Installation {
             report,
             program: Some(program),
-            proc,
+            owner,
         }
     })
 }

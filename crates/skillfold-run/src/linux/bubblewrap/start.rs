@@ -1,8 +1,9 @@
 //! Starts `bwrap`, and waits until the sandbox is set up.
 
+use std::fs::DirBuilder;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{DirBuilderExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -20,13 +21,13 @@ use rustix::process::{
 };
 use serde_json::Value;
 
-use super::arguments::{Arguments, Proc};
+use super::arguments::{Arguments, Owner};
 use super::outside::{become_nobody, limit_processes, listen_in_network_of, restrict_proc};
 use crate::error::RunError;
 use crate::layers::Layer;
 use crate::linux::cgroup::ControlGroup;
 use crate::linux::kernel_mounts::check_kernel_mounts;
-use crate::linux::plan::{SCRATCH, SKILL, process_limits};
+use crate::linux::plan::{SKILL, process_limits};
 use crate::linux::seccomp::{UnixSockets, filters};
 use crate::linux::spawn::{NOBODY, lift, memory_file, prefer_to_kill};
 use crate::linux::sys::{duplicate, fixed, lower_limit, reset_signals, syscall};
@@ -58,12 +59,12 @@ const SIGNALLED: i32 = 128;
 /// Starts a request's program.
 pub(super) fn launch(
     program: &Path,
-    proc: Proc,
+    owner: Owner,
     request: &RunRequest<'_>,
 ) -> Result<Process, RunError> {
     check_kernel_mounts(request)?;
     let what = || format!("Could not start `{}` in bubblewrap", request.script());
-    let started = start(program, proc, request);
+    let started = start(program, owner, request);
     started
         .map(|(process, _)| process)
         .map_err(|error| RunError::failed_to_start(what(), error))
@@ -72,32 +73,25 @@ pub(super) fn launch(
 /// Sets a sandbox up and ends it. Returns whether it has a control group.
 pub(super) fn probe(
     program: &Path,
-    proc: Proc,
+    owner: Owner,
     request: &RunRequest<'_>,
 ) -> Result<bool, RunError> {
-    let started = start(program, proc, request);
+    let started = start(program, owner, request);
     let started = started.map(|(_, has_group)| has_group);
     started.map_err(|error| RunError::failed_to_start("could not set it up", error))
 }
 
-fn start(program: &Path, proc: Proc, request: &RunRequest<'_>) -> io::Result<(Process, bool)> {
-    let folder = skill_folder(request)?;
+fn start(program: &Path, owner: Owner, request: &RunRequest<'_>) -> io::Result<(Process, bool)> {
+    let folder = skill_folder(request, owner)?;
     let filters = if request.report.has(Layer::Seccomp) {
         filters(request.network(), UnixSockets::Refused).map_err(io::Error::other)?
     } else {
         Vec::new()
     };
-    let mut arguments = Arguments::new(request, proc, &folder, &filters)?;
+    let mut arguments = Arguments::new(request, owner, &folder, &filters)?;
     let (said, said_end) = io::pipe()?;
-    let (limited_end, limited) = io::pipe()?;
-    let ends: [(_, OwnedFd); 2] = [
-        ("--info-fd", said_end.into()),
-        ("--block-fd", limited_end.into()),
-    ];
-    for (option, end) in ends {
-        let number = arguments.pass(end)?;
-        arguments.add([option, &number]);
-    }
+    let number = arguments.pass(said_end)?;
+    arguments.add(["--info-fd", &number]);
     let (ready, ready_end) = io::pipe()?;
     let (go_on_end, go_on) = io::pipe()?;
     let shell = [lift(ready_end.into())?, lift(go_on_end.into())?];
@@ -128,12 +122,11 @@ fn start(program: &Path, proc: Proc, request: &RunRequest<'_>) -> io::Result<(Pr
     };
     let mut setup = Setup {
         said,
-        limited,
         ready,
         go_on,
         deadline: Instant::now() + SETUP_TIME,
     };
-    let set_up = wrapped.set_up(&mut setup, proc, request);
+    let set_up = wrapped.set_up(&mut setup, owner, request);
     drop(setup);
     if let Err(error) = set_up {
         wrapped.kill();
@@ -149,12 +142,22 @@ fn start(program: &Path, proc: Proc, request: &RunRequest<'_>) -> io::Result<(Pr
 }
 
 /// Writes the skill where the user of the sandbox can read it: `nobody`, if root starts it.
-fn skill_folder(request: &RunRequest<'_>) -> io::Result<SkillFolder> {
-    if !geteuid().is_root() {
-        return SkillFolder::create(request, Readers::Owner);
+fn skill_folder(request: &RunRequest<'_>, owner: Owner) -> io::Result<SkillFolder> {
+    let is_root = geteuid().is_root();
+    let readers = if is_root {
+        Readers::Everybody
+    } else {
+        Readers::Owner
+    };
+    let folder = SkillFolder::create(request, readers)?;
+    let mut own = vec![folder.path().to_owned()];
+    if owner == Owner::Root {
+        DirBuilder::new().mode(0o700).create(folder.scratch())?;
+        own.push(folder.scratch());
     }
-    let folder = SkillFolder::create(request, Readers::Everybody)?;
-    chown(folder.path(), Some(NOBODY), Some(NOBODY))?;
+    for path in own.iter().filter(|_| is_root) {
+        chown(path, Some(NOBODY), Some(NOBODY))?;
+    }
     Ok(folder)
 }
 
@@ -166,7 +169,6 @@ fn command(program: &Path, words: &OwnedFd, request: &RunRequest<'_>) -> Command
     let name = line.next();
     command
         .env_clear()
-        .envs(request.variables(SCRATCH, SKILL))
         .args(["--args", &words.as_raw_fd().to_string(), "--"])
         .args(["/bin/sh", "-c", SHELL, "sh"])
         .arg(request.program());
@@ -286,19 +288,19 @@ impl Wrapped {
     fn set_up(
         &mut self,
         setup: &mut Setup,
-        proc: Proc,
+        owner: Owner,
         request: &RunRequest<'_>,
     ) -> io::Result<()> {
         let number = read_pid(&mut setup.said, setup.deadline)?;
         let pid = Pid::from_raw(number).ok_or_else(|| io::Error::other("it named no process"))?;
-        // It waits, so it is still this process.
+        // It has not been waited for, so it is still this process.
         self.inner = Some(pidfd_open(pid, PidfdFlags::empty())?);
+        await_shell(&mut setup.ready, setup.deadline)?;
+        // Only now it has the user that it keeps. The program starts with its limits.
         prefer_to_kill(number);
         limit_processes(pid, request.limits().processes)?;
         *locked(&self.group) = ControlGroup::with_process(request.limits(), number).ok();
-        setup.limited.write_all(&[1])?;
-        await_shell(&mut setup.ready, setup.deadline)?;
-        if proc == Proc::OwnProcesses {
+        if owner == Owner::User {
             restrict_proc(pid).map_err(|error| {
                 let why = format!("`/proc` cannot be restricted: {error}");
                 io::Error::new(error.kind(), why)
@@ -323,8 +325,6 @@ impl Wrapped {
 struct Setup {
     /// From `bwrap`: the number of the first process.
     said: PipeReader,
-    /// To `bwrap`: the process has its limits.
-    limited: PipeWriter,
     /// From the shell: everything is set up.
     ready: PipeReader,
     /// To the shell: start the program.
