@@ -337,7 +337,7 @@ fn wait_for_program(setup: &mut PipeReader) -> Result<(), SetupFailure> {
 }
 
 /// Waits until a pipe is readable or closed; a file system that does not respond may stall a sandbox.
-fn is_ready(pipe: &PipeReader) -> bool {
+pub(super) fn is_ready(pipe: &PipeReader) -> bool {
     let deadline = Instant::now() + SETUP_TIME;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

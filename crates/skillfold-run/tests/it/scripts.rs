@@ -29,6 +29,14 @@ fn shell_script_gets_its_arguments_verbatim() {
 }
 
 #[test]
+fn exit_code_is_the_scripts_own() {
+    for code in [0, 1, 128, 200, 255] {
+        let outcome = run("a.sh", &format!("exit {code}"), |run| run);
+        assert_eq!(outcome.end, End::Exited(code));
+    }
+}
+
+#[test]
 fn python_script_runs_with_its_modules_and_a_scratch_folder() {
     let text = "import json, os, tempfile, subprocess, multiprocessing, getpass, ctypes\n\
                 with tempfile.NamedTemporaryFile() as f: f.write(b'x')\n\

@@ -10,15 +10,13 @@ use std::path::{Path, PathBuf};
 
 use seccompiler::BpfProgram;
 
+use crate::linux::child::USER;
 use crate::linux::plan::{FILES, LINKS, SCRATCH, SKILL, c_string};
 use crate::linux::spawn::{lift, memory_file};
 use crate::linux::sys::open_checked;
 use crate::permissions::Network;
 use crate::request::{Mount, MountAccess, RunRequest};
 use crate::skill_folder::SkillFolder;
-
-/// The user in the sandbox, as in the built-in one.
-const USER: &str = "1000";
 
 /// Who owns the namespaces that `bwrap` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +105,8 @@ impl Arguments {
             Network::None | Network::Hosts(_) => self.add(["--unshare-net"]),
             Network::Host => {}
         }
-        self.add(["--uid", USER, "--gid", USER, "--hostname", "skill"]);
+        let user = USER.to_string();
+        self.add(["--uid", &user, "--gid", &user, "--hostname", "skill"]);
         self.add(["--as-pid-1", "--die-with-parent", "--new-session"]);
         self.add(["--cap-drop", "ALL"]);
     }

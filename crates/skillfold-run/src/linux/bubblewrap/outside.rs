@@ -107,11 +107,9 @@ fn in_new_process(job: impl Fn() -> Result<(), Errno>) -> Result<(), Errno> {
     }
     set_signal_mask(blocked);
     let process = c_int::try_from(cloned?).ok().and_then(Pid::from_raw);
+    let process = process.ok_or(Errno::SRCH)?;
     let all = WaitIdOptions::from_bits_retain(libc::__WALL.unsigned_abs());
-    let ended = retry_on_intr(|| {
-        let process = process.map_or(WaitId::All, WaitId::Pid);
-        waitid(process, WaitIdOptions::EXITED | all)
-    })?;
+    let ended = retry_on_intr(|| waitid(WaitId::Pid(process), WaitIdOptions::EXITED | all))?;
     match ended.and_then(|ended| ended.exit_status()) {
         Some(0) => Ok(()),
         Some(error) => Err(Errno::from_raw_os_error(error)),

@@ -2,7 +2,8 @@
 
 use std::fs::DirBuilder;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
+use std::ops::RangeInclusive;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -10,12 +11,10 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use libc::c_int;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Resource, Signal, geteuid, pidfd_open, pidfd_send_signal, umask,
 };
@@ -29,7 +28,7 @@ use crate::linux::cgroup::ControlGroup;
 use crate::linux::kernel_mounts::check_kernel_mounts;
 use crate::linux::plan::{SKILL, process_limits};
 use crate::linux::seccomp::{UnixSockets, filters};
-use crate::linux::spawn::{NOBODY, lift, memory_file, prefer_to_kill};
+use crate::linux::spawn::{NOBODY, is_ready, lift, memory_file, prefer_to_kill};
 use crate::linux::sys::{duplicate, fixed, lower_limit, reset_signals, syscall};
 use crate::network::{ConnectionLog, Gate, Proxy};
 use crate::permissions::Network;
@@ -37,9 +36,6 @@ use crate::process::{Connections, Control, ExitStatus, Process, locked};
 use crate::process_group::exit_status;
 use crate::request::{RunInput, RunRequest};
 use crate::skill_folder::{Readers, SkillFolder};
-
-/// Maximum time to set up a sandbox. It takes milliseconds.
-const SETUP_TIME: Duration = Duration::from_secs(10);
 
 /// Maximum length of what `bwrap` says about itself, and about a failure.
 const MAX_SAID: usize = 4096;
@@ -55,6 +51,9 @@ const SHELL: &str =
 
 /// What it adds to a signal's number.
 const SIGNALLED: i32 = 128;
+
+/// The numbers of signals.
+const SIGNALS: RangeInclusive<i32> = 1..=64;
 
 /// Starts a request's program.
 pub(super) fn launch(
@@ -120,12 +119,7 @@ fn start(program: &Path, owner: Owner, request: &RunRequest<'_>) -> io::Result<(
         connections: Mutex::default(),
         _folder: folder,
     };
-    let mut setup = Setup {
-        said,
-        ready,
-        go_on,
-        deadline: Instant::now() + SETUP_TIME,
-    };
+    let mut setup = Setup { said, ready, go_on };
     let set_up = wrapped.set_up(&mut setup, owner, request);
     drop(setup);
     if let Err(error) = set_up {
@@ -291,11 +285,11 @@ impl Wrapped {
         owner: Owner,
         request: &RunRequest<'_>,
     ) -> io::Result<()> {
-        let number = read_pid(&mut setup.said, setup.deadline)?;
+        let number = read_pid(&mut setup.said)?;
         let pid = Pid::from_raw(number).ok_or_else(|| io::Error::other("it named no process"))?;
         // It has not been waited for, so it is still this process.
         self.inner = Some(pidfd_open(pid, PidfdFlags::empty())?);
-        await_shell(&mut setup.ready, setup.deadline)?;
+        await_shell(&mut setup.ready)?;
         // Only now it has the user that it keeps. The program starts with its limits.
         prefer_to_kill(number);
         limit_processes(pid, request.limits().processes)?;
@@ -329,45 +323,31 @@ struct Setup {
     ready: PipeReader,
     /// To the shell: start the program.
     go_on: PipeWriter,
-    deadline: Instant,
 }
 
 /// Waits for a byte from the shell that starts the program: the sandbox is set up.
-fn await_shell(ready: &mut PipeReader, deadline: Instant) -> io::Result<()> {
-    poll_until(ready.as_fd(), PollFlags::IN, deadline)?;
+fn await_shell(ready: &mut PipeReader) -> io::Result<()> {
+    await_pipe(ready)?;
     match ready.read(&mut [0])? {
         0 => Err(io::Error::other("it ended before the program started")),
         _ => Ok(()),
     }
 }
 
-fn poll_until(
-    descriptor: std::os::fd::BorrowedFd<'_>,
-    events: PollFlags,
-    deadline: Instant,
-) -> io::Result<PollFlags> {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).ok();
-        let mut watched = [PollFd::from_borrowed_fd(descriptor, events)];
-        match poll(&mut watched, left.as_ref()) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => {
-                let [watched] = watched;
-                return Ok(watched.revents());
-            }
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+/// Waits until a pipe can be read or is closed.
+fn await_pipe(pipe: &PipeReader) -> io::Result<()> {
+    if is_ready(pipe) {
+        return Ok(());
     }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// Reads the number of the first process in the sandbox.
-fn read_pid(said: &mut PipeReader, deadline: Instant) -> io::Result<c_int> {
+fn read_pid(said: &mut PipeReader) -> io::Result<c_int> {
     let mut text = Vec::new();
     let mut buffer = [0; 1024];
     while text.len() < MAX_SAID {
-        poll_until(said.as_fd(), PollFlags::IN, deadline)?;
+        await_pipe(said)?;
         let count = said.read(&mut buffer)?;
         if count == 0 {
             break;
@@ -420,7 +400,9 @@ impl Control for Wrapped {
         }
         Ok(match status {
             // It passes a signal on as a code, as shells do.
-            ExitStatus::Exited(code) if code > SIGNALLED => ExitStatus::Signalled(code - SIGNALLED),
+            ExitStatus::Exited(code) if SIGNALS.contains(&(code - SIGNALLED)) => {
+                ExitStatus::Signalled(code - SIGNALLED)
+            }
             status => status,
         })
     }
