@@ -26,6 +26,11 @@ pub fn truncate_bytes(text: &str, max_bytes: usize) -> &str {
     &text[..floor_char_boundary(text, max_bytes)]
 }
 
+/// Returns the line that a byte is in, from 1.
+pub fn line_number(text: &str, byte: usize) -> usize {
+    truncate_bytes(text, byte).matches('\n').count() + 1
+}
+
 /// Returns the longest suffix of whole characters that is at most `max_bytes` long.
 pub fn last_bytes(text: &str, max_bytes: usize) -> &str {
     &text[ceil_char_boundary(text, text.len().saturating_sub(max_bytes))..]

@@ -39,3 +39,4 @@ pub use parse::{FrontmatterReader, Parsed, parse, parse_with};
 pub use raw_fields::{raw_frontmatter, yaml_fields};
 pub use rules::Profile;
 pub use value::{Fields, Scalar, ScalarValue, Value};
+pub use version::{Version, VersionRange};

@@ -5,11 +5,11 @@ use std::fmt;
 /// A version: its first three numbers. What is before a release counts as the release, so that a beta of the version that
 /// a skill needs is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version([u64; 3]);
+pub struct Version([u64; 3]);
 
 impl Version {
     /// Parses a version such as `2.1.325`, `v1.2` or `2.0.0-beta.1`. Numbers that are not given are 0.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.split_whitespace().next()?;
         let release = text.split(['-', '+']).next()?;
         let (version, given) = parse_numbers(release)?;
@@ -57,7 +57,7 @@ fn parse_numbers(text: &str) -> Option<(Version, usize)> {
 
 /// A range of versions: from one, and below another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct VersionRange {
+pub struct VersionRange {
     from: Version,
     below: Option<Version>,
 }
@@ -67,7 +67,7 @@ impl VersionRange {
     ///
     /// A comparison is `>=2.0`, `>2.0`, `<3`, `<=2.1`, `=2.1` (all of 2.1), `~2.1` (likewise), `^2.1` or `2.1` (up to the
     /// next breaking version), `2.1+` (from 2.1 on), `2.x` or `*`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut range = Self {
             from: Version([0; 3]),
             below: None,
@@ -119,7 +119,8 @@ impl VersionRange {
         Some(())
     }
 
-    pub(crate) fn contains(self, version: Version) -> bool {
+    /// Returns whether a version is in the range.
+    pub fn contains(self, version: Version) -> bool {
         version >= self.from && self.below.is_none_or(|below| version < below)
     }
 }
