@@ -41,7 +41,9 @@ mod proposals;
 pub use files::bounded_log::BoundedLog;
 #[cfg(feature = "faults")]
 pub use files::calls::{Fault, Step, inject, record, without_exchange};
+pub use files::folder_link::LinkMade;
 pub use files::lock::Lock;
+pub use files::merge_skills::{MergedSkill, merge_skills};
 pub use files::skill_files::SkillFiles;
 pub use files::skill_folder::SkillPath;
 pub use files::write_root::{Access, ReadFile, WriteRoot};
@@ -56,3 +58,4 @@ pub use proposals::log::{
 pub use proposals::proposal::{Proposal, other_format};
 pub use proposals::propose::{NewProposal, PendingProposal, Preview, Proposals, Proposed};
 pub use proposals::store::{KEPT_VERSIONS, Store};
+pub use proposals::versions::ProposedVersion;

@@ -56,4 +56,4 @@ pub use apply::{Applied, FileEdit};
 pub use bump::{Bump, SuggestedBump, suggest_bump};
 pub use merge::{Merged, merge};
 pub use parts::{Change, MAX_DIFF_BYTES, MAX_FILE_BYTES, MAX_FILES, MAX_HUNKS};
-pub use unified::unified;
+pub use unified::{shown_diff, unified};

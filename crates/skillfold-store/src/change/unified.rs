@@ -1,7 +1,9 @@
 //! Writes edits as a unified diff.
 
 use similar::{ChangeTag, TextDiff};
+use skillfold_core::text::truncate_at_line;
 
+use crate::change::MAX_DIFF_BYTES;
 use crate::change::apply::FileEdit;
 
 /// Number of context lines.
@@ -24,6 +26,16 @@ const CONTEXT_LINES: usize = 3;
 pub fn unified(edits: &[FileEdit]) -> String {
     let changed = edits.iter().filter(|edit| edit.old != edit.new);
     changed.map(unified_file).collect()
+}
+
+/// Returns the same, cut to [`MAX_DIFF_BYTES`] with a note of what is left out.
+pub fn shown_diff(edits: &[FileEdit]) -> String {
+    let diff = unified(edits);
+    let shown = truncate_at_line(&diff, MAX_DIFF_BYTES);
+    match diff.len() - shown.len() {
+        0 => diff,
+        more => format!("{shown}… {more} more bytes: `skillfold review` shows the files\n"),
+    }
 }
 
 fn unified_file(edit: &FileEdit) -> String {

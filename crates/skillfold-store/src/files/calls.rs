@@ -41,6 +41,11 @@ pub enum Step {
         name: String,
         other: u64,
     },
+    LinkTo {
+        folder: u64,
+        name: String,
+        target: String,
+    },
     Rename {
         folder: u64,
         from: String,

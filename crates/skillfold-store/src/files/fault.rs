@@ -33,6 +33,11 @@ impl WriteFault {
         }
     }
 
+    /// Whether a file stands where a folder would have to be.
+    pub(crate) fn is_no_folder(&self) -> bool {
+        matches!(self, Self::System(error) if error.kind() == io::ErrorKind::NotADirectory)
+    }
+
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::System(error) if error.kind() == io::ErrorKind::NotFound)
     }

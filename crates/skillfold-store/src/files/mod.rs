@@ -15,6 +15,7 @@ pub(crate) mod staged;
 pub(crate) mod write_root;
 
 mod cleanup;
+pub(crate) mod folder_link;
 pub(crate) mod lock;
 
 pub(crate) mod bounded_log;
@@ -22,6 +23,8 @@ pub(crate) mod bounded_log;
 pub(crate) mod write_target;
 
 pub(crate) mod skill_files;
+
+pub(crate) mod merge_skills;
 
 pub(crate) mod staged_folder;
 

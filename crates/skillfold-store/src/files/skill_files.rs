@@ -35,6 +35,16 @@ pub struct SkillFiles {
     pub(crate) files: BTreeMap<ResourcePath, ReadFile>,
 }
 
+impl FromIterator<(ResourcePath, Vec<u8>)> for SkillFiles {
+    fn from_iter<T: IntoIterator<Item = (ResourcePath, Vec<u8>)>>(files: T) -> Self {
+        let files = files.into_iter();
+        let files = files.map(|(path, bytes)| (path, ReadFile::new(bytes, None)));
+        Self {
+            files: files.collect(),
+        }
+    }
+}
+
 impl SkillFiles {
     /// Returns the files' paths and contents, ordered by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {

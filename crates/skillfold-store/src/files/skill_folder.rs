@@ -14,13 +14,15 @@ use skillfold_core::{Error, Refusal};
 
 use crate::change::FileEdit;
 use crate::files::dir::{Dir, Kind};
-use crate::files::fault::{WriteFault, WriteResult};
+use crate::files::fault::{CHANGED, WriteFault, WriteResult};
 use crate::files::restore::KEPT_PREFIX;
 use crate::files::skill_files::{MAX_BYTES, MAX_DEPTH, SkillFiles};
 use crate::files::staged::remove_leftovers;
 use crate::files::staged_folder::{StagedFolder, remove_folder, replaced_name};
-use crate::files::temporary_name::{TEMPORARY_PREFIX, random_name};
+use crate::files::temporary_name::{TEMPORARY_PREFIX, is_temporary, random_name};
 use crate::files::write_root::{Access, WriteRoot, missing_to_changed};
+
+const HAS_MORE: &str = "Its folder has links or a repository of its own; remove the folder yourself if nothing in it is needed";
 
 /// A skill's location: a folder the user trusts, and a path below it on which no link is followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -189,6 +191,38 @@ impl SkillPath {
         change().map_err(|fault| self.error(missing_to_changed(fault)))
     }
 
+    /// Removes the skill if it is still what was read. `staging` is the folder's name until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill has changed, or its folder has more than the skill: links, or
+    /// a repository. It is left as is then.
+    pub(crate) fn remove(&self, old: &SkillFiles, staging: &str) -> Result<(), Error> {
+        let remove = || -> WriteResult<()> {
+            let (parent, name) = self.parent()?;
+            let staging = OsStr::new(staging);
+            let is_old = |name: &OsStr| {
+                let folder = parent.open_subfolder(name)?;
+                if SkillFiles::read(&folder)?.digest() != old.digest() {
+                    return Err(WriteFault::Refused(CHANGED));
+                }
+                if has_more(&folder, old, "")? {
+                    return Err(WriteFault::Refused(HAS_MORE));
+                }
+                Ok(())
+            };
+            is_old(name)?;
+            parent.rename_no_replace(name, staging)?;
+            let checked = is_old(staging).and_then(|()| Ok(parent.sync()?));
+            if let Err(fault) = checked {
+                parent.rename_no_replace(staging, name)?;
+                return Err(fault);
+            }
+            Ok(())
+        };
+        remove().map_err(|fault| self.error(missing_to_changed(fault)))
+    }
+
     /// Cleans up after a change to version `before`, whether or not it completed. `old` returns that version's files;
     /// anything neither there nor in the skill is kept, under a name that is never cleaned up. Returns the skill's
     /// current digest.
@@ -320,6 +354,24 @@ fn remove_temporary_files(folder: &Dir, depth: usize) -> WriteResult<()> {
     Ok(())
 }
 
+/// Returns whether a folder has entries that are not the skill's: links and version control's folders.
+fn has_more(folder: &Dir, skill: &SkillFiles, prefix: &str) -> WriteResult<bool> {
+    for name in folder.names_with_prefix("")? {
+        let path = format!("{prefix}{}", name.to_string_lossy());
+        let has_more = match folder.stat(&name)?.map(|found| found.kind) {
+            Some(Kind::Folder) if !name.to_str().is_some_and(is_vcs_name) => {
+                has_more(&folder.open_subfolder(&name)?, skill, &format!("{path}/"))?
+            }
+            Some(_) => !is_temporary(&name) && skill.get(&path).is_none(),
+            None => false,
+        };
+        if has_more {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Flushes a folder and its subfolders.
 fn flush_folders(folder: &Dir, depth: usize) -> WriteResult<()> {
     for name in folder.names_with_prefix("")? {
@@ -350,7 +402,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::files::fault::CHANGED;
 
     const STAGING: &str = ".skillfold-write-test";
 

@@ -159,6 +159,10 @@ impl StagedEntries {
                     to.create_folder(&name, inner.mode()?)?;
                     let new = to.open_subfolder(&name)?;
                     self.add(&new, Some(&inner), changes, &[&path, &b"/"[..]].concat())?;
+                    if changes.has(&path) {
+                        // A file takes its place.
+                        to.remove_folder(&name)?;
+                    }
                 }
                 Some(found) if found.kind != Kind::Other => {
                     match changes.take(&path).map(|edit| &edit.new) {
@@ -191,7 +195,7 @@ impl StagedEntries {
             if inside.is_empty() {
                 changes.take(&path);
                 if let Some(bytes) = &edit.new {
-                    let mode = new_file_mode(edit.path.as_str(), bytes);
+                    let mode = new_file_mode(bytes);
                     write_new(to, name, bytes, &mode)?;
                     self.added(to, name, path)?;
                 }
@@ -270,6 +274,12 @@ impl<'a> Changes<'a> {
         self.0.remove(str::from_utf8(path).ok()?)
     }
 
+    /// Returns whether something is written at a path.
+    fn has(&self, path: &[u8]) -> bool {
+        let edit = str::from_utf8(path).ok().and_then(|path| self.0.get(path));
+        edit.is_some_and(|edit| edit.new.is_some())
+    }
+
     /// Returns the first edit below a folder.
     fn first_below(&self, prefix: &[u8]) -> Option<(&'a str, &'a FileEdit)> {
         let mut edits = self.0.iter().map(|(path, edit)| (*path, *edit));
@@ -277,9 +287,9 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Makes a new script executable, as it was where it was written.
-fn new_file_mode(path: &str, bytes: &[u8]) -> FileMode {
-    if path.starts_with("scripts/") && bytes.starts_with(b"#!") {
+/// Makes a new program executable, by the rule of the sandbox: the digest covers no modes.
+fn new_file_mode(bytes: &[u8]) -> FileMode {
+    if bytes.starts_with(b"#!") || bytes.starts_with(b"\x7fELF") {
         FileMode::Program
     } else {
         FileMode::Ordinary

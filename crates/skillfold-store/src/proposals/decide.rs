@@ -9,7 +9,8 @@ use crate::files::skill_files::SkillFiles;
 use crate::files::skill_folder::{SkillPath, staging_name};
 use crate::proposals::approval::{Approval, approved, check};
 use crate::proposals::log::{ApprovedBy, Event, Operation, Target, Verdict};
-use crate::proposals::propose::Preview;
+use crate::proposals::proposal::Proposal;
+use crate::proposals::propose::not_pending;
 use crate::proposals::store::{LockedStore, Store};
 
 const MOVED: &str = "The skill has changed since; `skillfold review` merges the proposal with the current skill for \
@@ -46,38 +47,31 @@ impl Store {
         approval: &Approval,
         now: SystemTime,
     ) -> Result<NewVersion, Error> {
+        let mut approved = self.approve_all(&[(proposal, base)], approval, now)?;
+        approved.pop().unwrap_or_else(|| Err(not_pending(proposal)))
+    }
+
+    /// Approves several proposals, each with the version that it was reviewed for. One failure does not stop the others.
+    ///
+    /// # Errors
+    ///
+    /// Those of the log.
+    pub fn approve_all(
+        &self,
+        proposals: &[(Digest, Option<Digest>)],
+        approval: &Approval,
+        now: SystemTime,
+    ) -> Result<Vec<Result<NewVersion, Error>>, Error> {
         let mut locked = self.write(now)?;
-        let proposal = locked.waiting(proposal)?;
-        let refused = |rule| Err(Error::refused(&proposal.skill, Refusal::Approval, rule));
-        if proposal.base != base {
-            return refused(OTHER_BASE);
-        }
-        if approval.how() == ApprovedBy::Host && approval.by() == proposal.author.name {
-            return refused(OWN);
-        }
-        let before = proposal.place.read()?;
-        match (&before, base) {
-            (Some(_), None) => return refused(EXISTS),
-            (before, base) if before.as_ref().map(SkillFiles::digest) != base => {
-                return refused(MOVED);
-            }
-            _ => {}
-        }
-        let files = before.clone().unwrap_or_default();
-        let after = Preview::from_files(files, &proposal.diff)?.after;
-        let what = approved(proposal.digest, base, Some(after.digest()));
-        let operation = Operation::Approve {
-            proposal: proposal.digest,
-            approval: check(&self.root, approval, self.requirement, &what)?,
-            reason: proposal.justification.clone(),
-        };
-        locked.keep(&proposal)?;
-        let applied =
-            locked.change_skill(&proposal.place, before.as_ref(), &after, operation, now)?;
-        // If this fails, the log still marks it as decided, so it is not shown again.
-        _ = locked.remove_file(&proposal);
+        let waiting = locked.proposals().waiting;
+        let approved = proposals.iter().map(|(digest, base)| {
+            let found = waiting.iter().find(|it| it.proposal.digest == *digest);
+            let found = found.ok_or_else(|| not_pending(*digest))?;
+            locked.approve(&found.proposal, *base, approval, now)
+        });
+        let approved = approved.collect();
         locked.prune();
-        Ok(applied)
+        Ok(approved)
     }
 
     /// Rejects a proposal.
@@ -169,8 +163,47 @@ impl Store {
 const MOVED_BACK: &str = "The skill has changed since; review it again";
 
 impl LockedStore<'_> {
+    /// Approves a proposal and applies it.
+    fn approve(
+        &mut self,
+        proposal: &Proposal,
+        base: Option<Digest>,
+        approval: &Approval,
+        now: SystemTime,
+    ) -> Result<NewVersion, Error> {
+        let refused = |rule| Err(Error::refused(&proposal.skill, Refusal::Approval, rule));
+        if proposal.base != base {
+            return refused(OTHER_BASE);
+        }
+        if approval.how() == ApprovedBy::Host && approval.by() == proposal.author.name {
+            return refused(OWN);
+        }
+        let before = proposal.place.read()?;
+        match (&before, base) {
+            (Some(_), None) => return refused(EXISTS),
+            (before, base) if before.as_ref().map(SkillFiles::digest) != base => {
+                return refused(MOVED);
+            }
+            _ => {}
+        }
+        let files = before.clone().unwrap_or_default();
+        let after = self.store.effect(proposal, files)?.after;
+        let what = approved(proposal.digest, base, Some(after.digest()));
+        let operation = Operation::Approve {
+            proposal: proposal.digest,
+            approval: check(&self.store.root, approval, self.store.requirement, &what)?,
+            reason: proposal.justification.clone(),
+        };
+        self.keep(proposal)?;
+        let applied =
+            self.change_skill(&proposal.place, before.as_ref(), &after, operation, now)?;
+        // If this fails, the log still marks it as decided, so it is not shown again.
+        _ = self.remove_file(proposal);
+        Ok(applied)
+    }
+
     /// Changes a skill, stores both versions and logs the change.
-    fn change_skill(
+    pub(crate) fn change_skill(
         &mut self,
         place: &SkillPath,
         before: Option<&SkillFiles>,
@@ -181,9 +214,9 @@ impl LockedStore<'_> {
         let base = before.map(SkillFiles::digest);
         if let Some(before) = before {
             self.observe(place, now)?;
-            self.objects().put_skill(before)?;
+            self.contents().put_skill(before)?;
         }
-        let digest = self.objects().put_skill(after)?;
+        let digest = self.contents().put_skill(after)?;
         let staging = staging_name();
         let target = Target::Skill(place.clone(), staging.clone());
         self.perform(

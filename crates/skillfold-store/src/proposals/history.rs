@@ -1,6 +1,7 @@
 //! Skill versions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use skillfold_core::Error;
@@ -45,6 +46,16 @@ pub enum VersionCause {
     RolledBack {
         /// Who approved it, and how.
         approval: RecordedApproval,
+        /// Why.
+        reason: String,
+    },
+    /// It was installed from a lock.
+    Installed {
+        /// The lock.
+        lock: PathBuf,
+    },
+    /// It was removed.
+    Removed {
         /// Why.
         reason: String,
     },
@@ -95,7 +106,7 @@ impl LockedStore<'_> {
             return Ok(());
         }
         if let Some(current) = &current {
-            self.objects().put_skill(current)?;
+            self.contents().put_skill(current)?;
         }
         let event = Event::Edited {
             skill: place.clone(),
@@ -106,45 +117,56 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Removes contents that no kept version or pending proposal needs. Errors are ignored.
+    /// Removes contents that nothing needs, once a skill has more versions than are kept. Errors are ignored.
     pub(crate) fn prune(&self) {
-        // An unfinished operation uses versions that are not recorded yet.
-        if self.log.read.unfinished().is_some() {
-            return;
+        let by_skill = self.versions_by_skill();
+        let kept = self.store.kept_versions;
+        if by_skill.values().any(|versions| versions.len() > kept) {
+            self.remove_unneeded(&by_skill);
         }
+    }
+
+    /// Removes contents that no kept version, pending proposal or lock needs. Returns their number.
+    pub(crate) fn clean(&self) -> usize {
+        self.remove_unneeded(&self.versions_by_skill())
+    }
+
+    fn versions_by_skill(&self) -> BTreeMap<&SkillPath, Vec<Digest>> {
         let mut by_skill: BTreeMap<&SkillPath, Vec<Digest>> = BTreeMap::new();
-        for (place, digest) in self
-            .log
-            .read
-            .records
-            .iter()
-            .filter_map(changed_to(&self.log.read))
-        {
+        let records = self.log.read.records.iter();
+        for (place, digest) in records.filter_map(changed_to(&self.log.read)) {
             let versions = by_skill.entry(place).or_default();
             versions.extend(digest);
             // The version before a change is usually the one after the previous change.
             versions.dedup();
         }
-        if by_skill
-            .values()
-            .all(|versions| versions.len() <= self.store.kept_versions)
-        {
-            return;
+        by_skill
+    }
+
+    fn remove_unneeded(&self, by_skill: &BTreeMap<&SkillPath, Vec<Digest>>) -> usize {
+        // An unfinished operation uses versions that are not recorded yet.
+        if self.log.read.unfinished().is_some() {
+            return 0;
         }
-        let proposals = self.proposals();
         let mut kept = BTreeSet::new();
         for versions in by_skill.values() {
             for digest in versions.iter().rev().take(self.store.kept_versions) {
-                self.objects().mark_skill(*digest, &mut kept);
+                self.contents().mark_skill(*digest, &mut kept);
             }
         }
-        for it in &proposals.waiting {
+        for it in &self.proposals().waiting {
             kept.insert(it.proposal.digest);
-            if let Some(base) = it.proposal.base {
-                self.objects().mark_skill(base, &mut kept);
+            let of_source = it.proposal.origin.get("version");
+            let of_source = of_source.and_then(|digest| digest.parse().ok());
+            let versions = [it.proposal.base, it.proposal.after, of_source];
+            for version in versions.into_iter().flatten() {
+                self.contents().mark_skill(version, &mut kept);
             }
         }
-        self.objects().retain(&kept);
+        match self.contents().mark_needed(&mut kept) {
+            Some(()) => self.contents().retain(&kept),
+            None => 0,
+        }
     }
 }
 
@@ -193,6 +215,10 @@ fn versions(log: &LogRecords, place: &SkillPath) -> Vec<SkillVersion> {
                     },
                     Operation::RollBack { approval, reason } => VersionCause::RolledBack {
                         approval: approval.clone(),
+                        reason: reason.clone(),
+                    },
+                    Operation::Install { lock } => VersionCause::Installed { lock: lock.clone() },
+                    Operation::Remove { reason } => VersionCause::Removed {
                         reason: reason.clone(),
                     },
                     _ => continue,

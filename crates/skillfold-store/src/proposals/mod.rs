@@ -1,7 +1,7 @@
 //! Proposed changes to skills: written, decided, undone and logged.
 
+mod contents;
 pub(crate) mod log;
-mod objects;
 
 pub(crate) mod approval;
 pub(crate) mod proposal;
@@ -13,3 +13,5 @@ pub(crate) mod propose;
 pub(crate) mod history;
 
 pub(crate) mod decide;
+
+pub(crate) mod versions;

@@ -4,6 +4,7 @@
 //! checks made when it was written. It never changes: its digest is what a reviewer approves. The store reads the
 //! frontmatter, the diff and the quoted texts, and never trusts the checks.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -22,6 +23,8 @@ pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 pub(crate) const MAX_JUSTIFICATION_BYTES: usize = 8 << 10;
 /// Maximum length of the evidence in bytes.
 pub(crate) const MAX_EVIDENCE_BYTES: usize = 32 << 10;
+/// Starts the names of the fields that say where a version is from.
+const ORIGIN: &str = "from.";
 /// Maximum length of a skill's id in a file name.
 const MAX_ID_BYTES: usize = 80;
 
@@ -43,8 +46,12 @@ pub struct Proposal {
     pub author: Author,
     /// When, in UTC.
     pub time: String,
-    /// The change as a unified diff.
+    /// The change as a unified diff. With `after`, for people alone; a file that is not text has one line there.
     pub diff: String,
+    /// The version that the skill becomes, if the proposal is of a whole version.
+    pub after: Option<Digest>,
+    /// Where that version is from, by field.
+    pub origin: BTreeMap<String, String>,
     /// Why.
     pub justification: String,
     /// Evidence that it is right.
@@ -77,6 +84,15 @@ impl Proposal {
         if let Some(session) = &self.author.session {
             fields.push(("session", session));
         }
+        let after = self.after.map(|after| after.to_string());
+        if let Some(after) = &after {
+            fields.push(("after", after));
+        }
+        let origin = self.origin.iter();
+        let origin: Vec<(String, &String)> = origin
+            .map(|(name, value)| (format!("{ORIGIN}{name}"), value))
+            .collect();
+        fields.extend(origin.iter().map(|(name, value)| (&**name, value.as_str())));
         let mut text = "---\n".to_owned();
         // Writing to a string cannot fail.
         for (name, value) in fields {
@@ -119,17 +135,8 @@ impl Proposal {
         if lines.next() != Some("---") {
             return Err(invalid("It does not start with `---`"));
         }
-        let mut fields = std::collections::BTreeMap::new();
-        for line in lines.by_ref().take_while(|line| *line != "---") {
-            let field = line.split_once(": ");
-            let field = field.and_then(|(name, value)| {
-                let value: String = serde_json::from_str(value).ok()?;
-                Some((name, value))
-            });
-            let (name, value) = field
-                .ok_or_else(|| invalid("A line of its frontmatter is not `name: \"value\"`"))?;
-            fields.insert(name, value);
-        }
+        let mut fields = read_fields(lines.by_ref().take_while(|line| *line != "---"))
+            .ok_or_else(|| invalid("A line of its frontmatter is not `name: \"value\"`"))?;
         let mut take = |name: &str| {
             let missing = || Error::invalid(file, format!("Its frontmatter has no `{name}`"));
             fields.remove(name).ok_or_else(missing)
@@ -144,6 +151,13 @@ impl Proposal {
         let base = take("base").ok().map(|base| base.parse()).transpose();
         let base = base.map_err(|_| invalid("Its `base` is not a digest"))?;
         let session = take("session").ok();
+        let after = take("after").ok().map(|after| after.parse()).transpose();
+        let after = after.map_err(|_| invalid("Its `after` is not a digest"))?;
+        let origin = fields.into_iter().filter_map(|(name, value)| {
+            let name = name.strip_prefix(ORIGIN)?;
+            Some((name.to_owned(), value))
+        });
+        let origin = origin.collect();
         let mut section = |heading: &str| {
             lines.by_ref().find(|line| *line == heading)?;
             lines.next_if(|line| line.is_empty())
@@ -187,6 +201,8 @@ impl Proposal {
             author: Author { name, session },
             time,
             diff,
+            after,
+            origin,
             justification,
             evidence,
             text: text.to_owned(),
@@ -210,6 +226,16 @@ impl Proposal {
             number => format!("{id}-{time}-{number}.md"),
         }
     }
+}
+
+/// Reads the lines of the frontmatter.
+fn read_fields<'t>(lines: impl Iterator<Item = &'t str>) -> Option<BTreeMap<&'t str, String>> {
+    let fields = lines.map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let value: String = serde_json::from_str(value).ok()?;
+        Some((name, value))
+    });
+    fields.collect()
 }
 
 /// Describes what is wrong with a user's file in another format than `known`, the one this version writes.

@@ -1,14 +1,15 @@
 //! Writes and lists proposals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use skillfold_core::load::Digest;
 use skillfold_core::text::{truncate_bytes, utc};
 use skillfold_core::{Error, ErrorKind, Refusal};
 
 use crate::change::{Change, FileEdit, Merged, merge, unified};
+use crate::files::merge_skills::merge_skills;
 use crate::files::skill_files::SkillFiles;
 use crate::files::skill_folder::SkillPath;
 use crate::files::write_root::{Access, ReadFile, WriteRoot};
@@ -21,6 +22,8 @@ use crate::proposals::store::{LockedStore, Store};
 const FOLDER: &str = "proposals";
 /// Maximum number of pending proposals.
 const MAX_PENDING: usize = 200;
+/// Maximum number of pending proposals of whole versions. No agent makes them.
+pub(crate) const MAX_PENDING_VERSIONS: usize = 10_000;
 /// Maximum number of pending proposals per skill.
 const MAX_PENDING_PER_SKILL: usize = 10;
 
@@ -29,9 +32,9 @@ const MAX_REPEATS: usize = 9;
 /// Maximum length in bytes of the reason for proposing the same change again.
 const MAX_REPEAT_BYTES: usize = 1 << 10;
 
-const LOG_FULL: &str =
+pub(crate) const LOG_FULL: &str =
     "The log has more than 64 MiB, so nothing can be proposed; move it aside to start a new one";
-const TOO_MANY: &str =
+pub(crate) const TOO_MANY: &str =
     "Too many proposals are pending; approve or reject some with `skillfold review`";
 const TOO_MANY_FOR_SKILL: &str =
     "Ten proposals for this skill are pending; approve or reject some with `skillfold review`";
@@ -120,6 +123,15 @@ impl Preview {
         Self::from_files(SkillFiles::default(), diff)
     }
 
+    /// Returns the effect of making a skill another version.
+    pub fn of_version(before: SkillFiles, after: SkillFiles) -> Self {
+        Self {
+            edits: before.edits_to(&after),
+            before,
+            after,
+        }
+    }
+
     pub(super) fn from_files(before: SkillFiles, diff: &str) -> Result<Self, Error> {
         let applied =
             Change::parse(diff)?.apply(|path| Ok(before.get(path).map(<[u8]>::to_vec)))?;
@@ -169,13 +181,10 @@ impl Store {
         read: impl FnOnce(&SkillPath) -> Result<Option<SkillFiles>, Error>,
         now: SystemTime,
     ) -> Result<Proposed, Error> {
-        check_texts(new)?;
+        check_texts(new.justification, new.evidence)?;
         let change = Change::parse(new.diff)?;
         // The lock keeps approvals from changing the skill during the read.
         let mut locked = self.write(now)?;
-        if !locked.log.has_room_for_proposals() {
-            return Err(Error::refused(new.skill, Refusal::TooLarge, LOG_FULL));
-        }
         let before = read(new.place)?;
         let files = before.clone().unwrap_or_default();
         let applied = change.apply(|path| Ok(files.get(path).map(<[u8]>::to_vec)))?;
@@ -188,6 +197,8 @@ impl Store {
             author: new.author.clone(),
             time: utc(now),
             diff: unified(&applied.edits),
+            after: None,
+            origin: BTreeMap::new(),
             justification: new.justification.trim().to_owned(),
             evidence: new.evidence.map(|it| it.trim().to_owned()),
             text: String::new(),
@@ -214,20 +225,10 @@ impl Store {
                 repairs,
             });
         }
-        let for_skill = proposals
-            .iter()
-            .filter(|it| it.proposal.place == *new.place);
-        let full = if proposals.len() >= MAX_PENDING {
-            Some(TOO_MANY)
-        } else {
-            (for_skill.count() >= MAX_PENDING_PER_SKILL).then_some(TOO_MANY_FOR_SKILL)
-        };
-        if let Some(rule) = full {
-            return Err(Error::refused(new.skill, Refusal::TooLarge, rule));
-        }
+        locked.check_room(new.skill, new.place)?;
         // Merging needs the base version.
         if let Some(before) = &before {
-            locked.objects().put_skill(before)?;
+            locked.contents().put_skill(before)?;
         }
         let proposal = locked.add(proposal, new.checks, now)?;
         Ok(Proposed {
@@ -279,7 +280,17 @@ impl Store {
                     .ok_or_else(|| Error::not_found(base.to_string()))?,
             },
         };
-        Preview::from_files(before, &proposal.diff)
+        self.effect(proposal, before)
+    }
+
+    /// Returns the effect of a proposal on a skill's files.
+    pub(super) fn effect(&self, proposal: &Proposal, before: SkillFiles) -> Result<Preview, Error> {
+        let Some(after) = proposal.after else {
+            return Preview::from_files(before, &proposal.diff);
+        };
+        let found = self.version(after)?;
+        let after = found.ok_or_else(|| Error::not_found(after.to_string()))?;
+        Ok(Preview::of_version(before, after))
     }
 
     /// Merges a proposal's edits with the skill's current files. Also returns the paths with conflicts; the content of
@@ -287,6 +298,10 @@ impl Store {
     pub fn merged(&self, proposal: &Proposal) -> Result<(Vec<FileEdit>, Vec<String>), Error> {
         let preview = self.preview(proposal)?;
         let current = proposal.place.read()?.unwrap_or_default();
+        if proposal.after.is_some() {
+            let merged = merge_skills(&preview.before, &current, &preview.after)?;
+            return Ok((current.edits_to(&merged.files), merged.conflicts));
+        }
         let (mut merged, mut conflicts) = (current.clone(), Vec::new());
         for edit in preview.edits {
             let path = edit.path.as_str();
@@ -325,14 +340,39 @@ impl LockedStore<'_> {
         found.ok_or_else(|| not_pending(digest))
     }
 
+    /// Refuses one more proposed edit if there is no room for it.
+    fn check_room(&self, skill: &str, place: &SkillPath) -> Result<(), Error> {
+        let pending = self.proposals().waiting;
+        let for_skill = pending.iter().filter(|it| it.proposal.place == *place);
+        let edits = pending.iter().filter(|it| it.proposal.after.is_none());
+        let edits = edits.count();
+        let full = if !self.log.has_room_for_proposals() {
+            Some(LOG_FULL)
+        } else if edits >= MAX_PENDING {
+            Some(TOO_MANY)
+        } else {
+            (for_skill.count() >= MAX_PENDING_PER_SKILL).then_some(TOO_MANY_FOR_SKILL)
+        };
+        full.map_or(Ok(()), |rule| {
+            Err(Error::refused(skill, Refusal::TooLarge, rule))
+        })
+    }
+
     /// Writes a proposal under the first free name, and records it.
-    fn add(
+    pub(crate) fn add(
         &mut self,
         mut proposal: Proposal,
         checks: &[String],
         now: SystemTime,
     ) -> Result<Proposal, Error> {
-        let text = proposal.to_text(checks)?;
+        let mut text = proposal.to_text(checks)?;
+        // One that was decided within this second has the same text, and so the same digest.
+        let (decided, mut later) = (decided(&self.log.read), now);
+        while decided.contains(&Digest::sha256(text.as_bytes())) {
+            later += Duration::from_secs(1);
+            proposal.time = utc(later);
+            text = proposal.to_text(checks)?;
+        }
         if text.len() as u64 > MAX_FILE_BYTES {
             return Err(Error::invalid(
                 &proposal.skill,
@@ -344,7 +384,7 @@ impl LockedStore<'_> {
             (1..).map(|number| Proposal::file_name(&proposal.skill, &proposal.time, number));
         let is_free = |name: &String| !folder.iter().any(|taken| taken == name.as_str());
         let file = names.into_iter().find(is_free).unwrap_or_default();
-        proposal.digest = self.objects().put(text.as_bytes())?;
+        proposal.digest = self.contents().put(text.as_bytes())?;
         let event = Event::Proposed {
             proposal: proposal.digest,
             file: file.clone(),
@@ -369,7 +409,7 @@ impl LockedStore<'_> {
             // Its writer may have been killed before the name was on disk.
             return self.store.root.flush_parent(&path);
         }
-        match self.objects().get(*proposal)? {
+        match self.contents().get(*proposal)? {
             Some(bytes) => self.store.root.create(&path, &bytes, Access::Private),
             None => Ok(()),
         }
@@ -378,7 +418,7 @@ impl LockedStore<'_> {
     /// Stores a proposal's bytes; its file may have been written outside Skillfold.
     pub(crate) fn keep(&self, proposal: &Proposal) -> Result<(), Error> {
         match self.read_proposal_file(proposal)? {
-            Some(file) => self.objects().put(file.bytes()).map(|_| ()),
+            Some(file) => self.contents().put(file.bytes()).map(|_| ()),
             None => Err(not_pending(proposal.digest)),
         }
     }
@@ -400,19 +440,19 @@ impl LockedStore<'_> {
     }
 }
 
-fn not_pending(digest: Digest) -> Error {
+pub(crate) fn not_pending(digest: Digest) -> Error {
     let message = format!("No pending proposal with the digest `{digest}`");
     Error::new(ErrorKind::NotFound, message, NOT_PENDING)
 }
 
-fn check_texts(new: &NewProposal<'_>) -> Result<(), Error> {
+pub(crate) fn check_texts(justification: &str, evidence: Option<&str>) -> Result<(), Error> {
     let invalid = |what: &str, why: String| Err(Error::invalid(what, why));
-    if new.justification.trim().is_empty() {
+    if justification.trim().is_empty() {
         return invalid("justification", "Say why the change is needed".to_owned());
     }
-    let evidence = new.evidence.unwrap_or_default();
+    let evidence = evidence.unwrap_or_default();
     for (what, text, max) in [
-        ("justification", new.justification, MAX_JUSTIFICATION_BYTES),
+        ("justification", justification, MAX_JUSTIFICATION_BYTES),
         ("evidence", evidence, MAX_EVIDENCE_BYTES),
     ] {
         if text.len() > max {
@@ -434,7 +474,11 @@ fn list(root: &WriteRoot, log: &LogRecords) -> Proposals {
         !name.as_encoded_bytes().starts_with(b".")
             && path.extension().is_some_and(|extension| extension == "md")
     };
-    for name in names.iter().filter(is_proposal).take(MAX_PENDING * 2) {
+    for name in names
+        .iter()
+        .filter(is_proposal)
+        .take(MAX_PENDING * 2 + MAX_PENDING_VERSIONS)
+    {
         let file = name.to_string_lossy();
         let path = PathBuf::from(FOLDER).join(name);
         let parsed = match root.read(&path, MAX_FILE_BYTES) {

@@ -15,11 +15,11 @@ use crate::files::write_root::{Access, WriteRoot};
 use crate::proposals::approval::{
     self, Approval, CheckedProofs, PASSPHRASE_FILE, Requirement, new_passphrase,
 };
+use crate::proposals::contents::Contents;
 use crate::proposals::log::{
     self, Allowance, ApprovedBy, Event, Log, LogRecords, Operation, OperationOutcome,
     RecordedApproval, Target,
 };
-use crate::proposals::objects::Objects;
 
 /// The lock file's name in the store's folder.
 const LOCK_NAME: &str = "lock";
@@ -71,7 +71,11 @@ impl Store {
 
     /// Returns a version of a skill; `None` if it is not stored.
     pub fn version(&self, digest: Digest) -> Result<Option<SkillFiles>, Error> {
-        Objects(&self.root).get_skill(digest)
+        self.contents().get_skill(digest)
+    }
+
+    pub(crate) fn contents(&self) -> Contents<'_> {
+        Contents(&self.root)
     }
 
     /// Returns whether a passphrase is set.
@@ -217,6 +221,15 @@ impl Store {
         locked.perform(operation, target, before, after, now, change)
     }
 
+    /// Finishes what another process left unfinished.
+    ///
+    /// # Errors
+    ///
+    /// Those of the log.
+    pub fn settle(&self, now: SystemTime) -> Result<(), Error> {
+        self.write(now).map(drop)
+    }
+
     /// Locks the store, then finishes what another process left unfinished.
     pub(crate) fn write(&self, now: SystemTime) -> Result<LockedStore<'_>, Error> {
         let lock = self.root.lock(LOCK_NAME)?;
@@ -238,8 +251,8 @@ pub(crate) struct LockedStore<'s> {
 }
 
 impl LockedStore<'_> {
-    pub(crate) fn objects(&self) -> Objects<'_> {
-        Objects(&self.store.root)
+    pub(crate) fn contents(&self) -> Contents<'_> {
+        Contents(&self.store.root)
     }
 
     /// Performs an operation that changes more than the log.
@@ -252,6 +265,8 @@ impl LockedStore<'_> {
         now: SystemTime,
         change: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
+        // If the end of the one before could not be logged, it is now.
+        self.finish(false, now)?;
         let started = Event::Started {
             operation,
             target,
@@ -309,14 +324,15 @@ impl LockedStore<'_> {
 
     fn recover(&mut self, now: SystemTime) -> Result<(), Error> {
         self.finish(false, now)?;
-        self.restore_proposal()
+        self.restore_proposal()?;
+        self.finish_replacing(now)
     }
 
     /// Cleans up after an operation, and returns its target's digest.
     fn settle(&self, target: &Target, before: Option<Digest>) -> Result<Option<Digest>, Error> {
         match target {
             Target::Skill(place, staging) => {
-                let old = || before.map_or(Ok(None), |before| self.objects().get_skill(before));
+                let old = || before.map_or(Ok(None), |before| self.contents().get_skill(before));
                 place.recover(before, old, staging)
             }
             Target::File(path) => {

@@ -20,6 +20,8 @@ pub(crate) struct Seen {
     /// The logged events, without operations that changed nothing.
     events: Vec<Event>,
     waiting: Vec<Digest>,
+    /// What locks need.
+    needed: Tree,
     has_passphrase: bool,
 }
 
@@ -52,12 +54,14 @@ impl Seen {
             log: log.to_owned(),
             events: events(&records)?,
             waiting,
+            needed: tree.files_in("data/locks"),
             has_passphrase,
         })
     }
 
     fn without_modes(mut self) -> Self {
         self.outside = self.outside.without_modes();
+        self.needed = self.needed.without_modes();
         self
     }
 
@@ -67,6 +71,7 @@ impl Seen {
             outside,
             events,
             waiting,
+            needed,
             has_passphrase,
             ..
         } = self;
@@ -81,6 +86,9 @@ impl Seen {
         }
         if waiting != &other.waiting {
             return Some(format!("waiting {waiting:?}, not {:?}", other.waiting));
+        }
+        if needed != &other.needed {
+            return Some("other needs of locks".to_owned());
         }
         let what = "whether there is a passphrase".to_owned();
         (*has_passphrase != other.has_passphrase).then_some(what)
@@ -168,7 +176,11 @@ impl<'a> Trial<'a> {
         if !seen.log.starts_with(&self.before.log) {
             return Err("an earlier record is lost".to_owned());
         }
-        let is_done = seen.events.starts_with(&self.after.events);
+        // What a lock needs is not in the log.
+        let is_logged = self.after.events != self.before.events;
+        let after = self.with_modes(self.after.clone());
+        let is_done =
+            seen.events.starts_with(&after.events) && (is_logged || seen.needed == after.needed);
         if is_acknowledged && !is_done {
             return Err(format!("acknowledged, and not done: {:#?}", seen.events));
         }

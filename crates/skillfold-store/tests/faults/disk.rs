@@ -153,6 +153,15 @@ impl Disk {
                 let file = self.folder(*folder).now()[name];
                 (other, FolderChange::Add(name.clone(), file))
             }
+            Step::LinkTo {
+                folder,
+                name,
+                target,
+            } => {
+                // Nothing is done to a link but to remove it by its name.
+                let link = self.create(u64::MAX, Node::Link(target.into()));
+                (folder, FolderChange::Add(name.clone(), link))
+            }
             Step::Rename { folder, from, to } => {
                 (folder, FolderChange::Rename(from.clone(), to.clone()))
             }

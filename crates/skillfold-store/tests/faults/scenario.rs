@@ -5,7 +5,8 @@ use std::fs;
 use skillfold_core::load::Digest;
 use skillfold_core::{Error, ErrorKind};
 use skillfold_store::{
-    Access, Approval, Event, KEPT_VERSIONS, Operation, Proposal, Target, WriteTarget,
+    Access, Approval, Author, Event, KEPT_VERSIONS, Operation, Proposal, ProposedVersion,
+    SkillFiles, SkillPath, Target, WriteTarget,
 };
 
 use crate::home::{Home, ONE, SEVERAL, approve, now};
@@ -65,7 +66,7 @@ impl Subject {
     }
 }
 
-pub(crate) const SCENARIOS: [Scenario; 17] = [
+pub(crate) const SCENARIOS: [Scenario; 23] = [
     Scenario {
         name: "propose a change, the first ever",
         before: Home::make_skill,
@@ -131,6 +132,71 @@ pub(crate) const SCENARIOS: [Scenario; 17] = [
         act: |home, subject| approve(&home.open()?.keep_versions(1), subject.proposal()),
         again: Some(ErrorKind::NotFound),
         kept: 1,
+    },
+    Scenario {
+        name: "propose a version, in place of another",
+        before: |home| {
+            home.make_skill();
+            propose_version(home, &version(b"\0one")).unwrap();
+        },
+        act: |home, _| propose_version(home, &version(b"\0two")).map(drop),
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "approve a version",
+        before: |home| {
+            home.make_skill();
+            propose_version(home, &version(b"\0one")).unwrap();
+        },
+        act: |home, subject| approve(&home.open()?, subject.proposal()),
+        again: Some(ErrorKind::NotFound),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "install from a lock",
+        before: Home::make_skill,
+        act: |home, _| install(home, &home.csv(), &SkillFiles::default()),
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "install over an older version",
+        before: approved_one,
+        act: |home, _| {
+            let current = home.pdf().read()?.unwrap_or_default();
+            match current.get("data.bin") {
+                None => install(home, &home.pdf(), &current),
+                Some(_) => Ok(()),
+            }
+        },
+        again: None,
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "remove",
+        before: |home| {
+            home.make_skill();
+            install(home, &home.csv(), &SkillFiles::default()).unwrap();
+        },
+        act: |home, _| {
+            let installed = version(b"\0one");
+            home.open()?
+                .remove(&home.csv(), &installed, "unused", now())
+        },
+        again: Some(ErrorKind::Refused),
+        kept: KEPT_VERSIONS,
+    },
+    Scenario {
+        name: "keep what a lock needs",
+        before: approved_one,
+        act: |home, subject| {
+            let lock = home.list();
+            let needed = subject.current.into_iter().collect();
+            home.open()?.keep_for(&lock, needed, now())
+        },
+        again: None,
+        kept: KEPT_VERSIONS,
     },
     Scenario {
         name: "reject",
@@ -202,6 +268,36 @@ pub(crate) const SCENARIOS: [Scenario; 17] = [
         kept: KEPT_VERSIONS,
     },
 ];
+
+/// A version of a skill with a file that no diff has.
+fn version(content: &[u8]) -> SkillFiles {
+    let text = b"---\nname: pdf\ndescription: Fills in forms\n---\nUse mutool.\n";
+    let files = [("SKILL.md", &text[..]), ("data.bin", content)];
+    let files = files.map(|(path, bytes)| (path.parse().unwrap(), bytes.to_vec()));
+    files.into_iter().collect()
+}
+
+fn propose_version(home: &Home, after: &SkillFiles) -> Result<(), Error> {
+    let place = home.pdf();
+    let new = ProposedVersion {
+        skill: "pdf",
+        place: &place,
+        before: &place.read()?.unwrap_or_default(),
+        after,
+        origin: [("source".to_owned(), "owner/repo".to_owned())].into(),
+        author: Author::named("anna"),
+        justification: "newer",
+        evidence: None,
+        checks: &[],
+    };
+    home.open()?.propose_version(&new, now()).map(|_| ())
+}
+
+fn install(home: &Home, place: &SkillPath, before: &SkillFiles) -> Result<(), Error> {
+    let skill = (place.clone(), before.clone(), version(b"\0one"));
+    let done = home.open()?.install(&home.list(), [skill], now())?;
+    done.into_iter().try_for_each(|done| done.map(|_| ()))
+}
 
 fn proposed_one(home: &Home) {
     home.make_skill();

@@ -71,6 +71,15 @@ impl Tree {
         }
     }
 
+    /// Returns the files below the folder `name`, but for temporary ones.
+    pub(crate) fn files_in(&self, name: &str) -> Self {
+        let files = self.0.iter().filter(|(path, entry)| {
+            let is_file = matches!(entry, Entry::File { .. }) && !is_temporary(path);
+            is_file && path.starts_with(name)
+        });
+        Self(files.map(|(path, it)| (path.clone(), it.clone())).collect())
+    }
+
     /// Returns what is not below the folder `name`. Omits temporary files, which may stay until the next write, and
     /// folders without files, which a failed creation may leave.
     pub(crate) fn outside(&self, name: &str) -> Self {

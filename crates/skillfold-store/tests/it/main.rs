@@ -12,6 +12,7 @@ mod lock;
 mod log;
 mod proposals;
 mod race;
+mod versions;
 mod write;
 
 use std::fs;

@@ -122,6 +122,16 @@ impl Dir {
         fs::hard_link(self.path.join(name), other.path.join(name))
     }
 
+    /// Always fails with `Unsupported`.
+    #[expect(clippy::unused_self, reason = "same signature as on Unix")]
+    pub(crate) fn symlink(&self, _name: &OsStr, _target: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn read_link(&self, name: &OsStr) -> io::Result<PathBuf> {
+        fs::read_link(self.path.join(name))
+    }
+
     /// Returns nothing useful: permissions are inherited from the parent folder.
     #[expect(
         clippy::unused_self,

@@ -5,7 +5,7 @@ use std::fs::{File, Metadata, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RawMode, linkat, mkdirat, openat, readlinkat, renameat,
@@ -237,6 +237,24 @@ impl Dir {
             },
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Makes a symbolic link.
+    pub(crate) fn symlink(&self, name: &OsStr, target: &Path) -> io::Result<()> {
+        reach(|| Step::LinkTo {
+            folder: inode(&self.handle),
+            name: text(name),
+            target: target.to_string_lossy().into_owned(),
+        })?;
+        Ok(rustix::fs::symlinkat(target, &self.handle, name)?)
+    }
+
+    /// Returns where a symbolic link leads.
+    pub(crate) fn read_link(&self, name: &OsStr) -> io::Result<PathBuf> {
+        use std::os::unix::ffi::OsStringExt;
+
+        let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()).into())
     }
 
     /// Returns the folder's permissions.

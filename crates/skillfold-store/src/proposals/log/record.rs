@@ -176,6 +176,16 @@ pub enum Operation {
         /// Why.
         reason: String,
     },
+    /// A skill becomes what a lock says.
+    Install {
+        /// The lock.
+        lock: PathBuf,
+    },
+    /// A skill is removed.
+    Remove {
+        /// Why.
+        reason: String,
+    },
     /// A folder is trusted.
     Trust {
         /// The folder.
