@@ -17,7 +17,8 @@ use skillfold::core::source::{
     Revision, ScannedFolder, WalkOptions, WalkReport,
 };
 use skillfold::core::{Error as EngineError, FsSource, Limits, Matcher, Root, Scope, Source};
-use skillfold::{Environment, Host, Skills, Watcher};
+use skillfold::watch::Watcher;
+use skillfold::{Environment, Host, Skills};
 
 use crate::measure::{measure, rounded};
 

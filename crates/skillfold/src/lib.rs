@@ -32,6 +32,7 @@
 //! - `watch`: refreshes on file changes, on a thread of its own.
 //! - `index`: caches and the search index on disk.
 //! - `store`: writing, from new skills to proposals and their review.
+//! - `registry`: skills from sources, with a lock; includes `store`.
 //! - `run`: skills' scripts and tools in a sandbox; includes `store`.
 //! - `wasm`: toolsets that are WebAssembly components; includes `run`.
 //! - `model`: search by meaning with a model in a folder.
@@ -81,6 +82,8 @@ pub mod author;
 
 #[cfg(feature = "store")]
 pub mod improve;
+#[cfg(feature = "registry")]
+pub mod registry;
 #[cfg(feature = "run")]
 pub mod scripts;
 
@@ -122,8 +125,6 @@ pub use skills::{Discovered, SearchResults, Skills};
 pub use tools::{Block, Tool, ToolAnswer, ToolDefinition};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
-#[cfg(feature = "watch")]
-pub use watch::Watcher;
 
 /// Runs the README's examples as doctests.
 #[cfg(doctest)]
@@ -164,6 +165,11 @@ struct SourcePage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust-embedder.md")]
 struct EmbedderPage;
+
+/// Compiles the example of the page on the registry.
+#[cfg(all(doctest, feature = "registry"))]
+#[doc = include_str!("../../../docs/registry.md")]
+struct RegistryPage;
 
 /// Runs the template of a source in the example skill about extensions.
 #[cfg(doctest)]

@@ -164,6 +164,13 @@ impl Client {
         Self::ALL.iter().find(|client| client.id == id)
     }
 
+    /// Returns the folder that a skill has to be in for the client; `None` if it looks into `.agents/skills` too.
+    #[cfg(feature = "registry")]
+    pub(crate) fn own_folder(&self) -> Option<&'static str> {
+        let first = self.folders.first().copied();
+        first.filter(|_| !self.folders.contains(&".agents/skills"))
+    }
+
     /// Returns the client that introduces itself by a name, as `clientInfo` of the protocol has it.
     pub fn from_info(name: &str) -> Option<&'static Self> {
         let is_named = |client: &&Self| {

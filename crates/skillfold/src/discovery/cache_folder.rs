@@ -7,7 +7,8 @@ use std::path::Path;
 use skillfold_core::Error;
 
 /// The parts of a cache folder, and what each is for. Nothing else in the folder is counted or deleted.
-const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 4] = [
+    ("git", "copies of repositories that skills come from"),
     ("metadata", "names and descriptions, for a quick start"),
     ("search", "search indexes"),
     ("vectors", "embeddings of skills"),

@@ -2,7 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "registry")]
+use skillfold_registry::POLICY_FILE;
+
 use super::Environment;
+#[cfg(feature = "registry")]
+use super::{other_writer, writer_besides_root};
 
 /// Folders of the home that a variable moves elsewhere.
 const MOVABLE: [(&str, &str); 5] = [
@@ -40,6 +45,36 @@ impl Environment {
             "XDG_CONFIG_HOME"
         };
         Some(self.own_folder(variable, ".config")?.join("config.toml"))
+    }
+
+    /// Returns the path of the user's policy for sources, beside the settings file.
+    #[cfg(feature = "registry")]
+    pub fn user_policy(&self) -> Option<PathBuf> {
+        Some(self.user_settings()?.with_file_name(POLICY_FILE))
+    }
+
+    /// Returns the path of the machine's policy for sources. No variable moves it.
+    #[cfg(feature = "registry")]
+    pub fn machine_policy(&self) -> PathBuf {
+        let fixed = if cfg!(windows) {
+            r"C:\ProgramData\skillfold"
+        } else if cfg!(target_os = "macos") {
+            "/Library/Application Support/skillfold"
+        } else {
+            "/etc/skillfold"
+        };
+        let folder = self.machine.as_deref();
+        folder.unwrap_or(Path::new(fixed)).join(POLICY_FILE)
+    }
+
+    /// Returns why the machine's policy is not one: somebody else than an administrator could have changed it. A folder that the
+    /// host named may be the host's.
+    #[cfg(feature = "registry")]
+    pub(crate) fn machine_policy_writer(&self, path: &Path) -> Option<String> {
+        match self.machine {
+            Some(_) => other_writer(path),
+            None => writer_besides_root(path),
+        }
     }
 
     /// Returns the folder for the program's own state of this user.

@@ -1,5 +1,7 @@
 //! The host's environment: folders, home, variables and the clock. The only module that reads them from the system.
 
+mod owners;
+
 mod folders;
 
 use std::cell::RefCell;
@@ -10,8 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use skillfold_core::Error;
 
+pub(crate) use self::owners::other_writer;
+#[cfg(feature = "registry")]
+pub(crate) use self::owners::writer_besides_root;
+
 /// The prefix of environment variables that are settings.
 pub(crate) const SETTING_PREFIX: &str = "SKILLFOLD_";
+
+/// The prefix of environment variables with a token for a host: `SKILLFOLD_TOKEN_GITHUB_COM`.
+pub(crate) const TOKEN_PREFIX: &str = "SKILLFOLD_TOKEN_";
 
 /// Variables with names of other programs, each with the setting that it sets.
 const SETTING_ALIASES: [(&str, &str); 4] = [
@@ -78,6 +87,9 @@ pub struct Environment {
     home: Option<PathBuf>,
     is_home_from_system: bool,
     variables: BTreeMap<String, String>,
+    /// The folder of the machine's policy, if it is not the fixed one.
+    #[cfg(feature = "registry")]
+    machine: Option<PathBuf>,
     /// Whether it was read from the process.
     is_process: bool,
 }
@@ -90,6 +102,8 @@ impl Environment {
             home: None,
             is_home_from_system: false,
             variables: BTreeMap::new(),
+            #[cfg(feature = "registry")]
+            machine: None,
             is_process: false,
         }
     }
@@ -119,6 +133,8 @@ impl Environment {
             is_home_from_system: named.is_none() && home.is_some(),
             home: home.map(follow_links),
             variables,
+            #[cfg(feature = "registry")]
+            machine: None,
             is_process: true,
         })
     }
@@ -135,6 +151,15 @@ impl Environment {
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the folder of the machine's policy. Without it, that is a fixed one that only an administrator can write:
+    /// `/etc/skillfold`, `/Library/Application Support/skillfold` or `C:\ProgramData\skillfold`.
+    #[cfg(feature = "registry")]
+    #[must_use]
+    pub fn machine_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.machine = Some(folder.into());
         self
     }
 
@@ -161,6 +186,9 @@ impl Environment {
             Some((*name, (*key).to_owned(), value.as_str()))
         });
         let own = self.variables.iter().filter_map(|(name, value)| {
+            if name.starts_with(TOKEN_PREFIX) {
+                return None;
+            }
             let key = name.strip_prefix(SETTING_PREFIX)?.to_ascii_lowercase();
             Some((name.as_str(), key, value.as_str()))
         });
@@ -202,9 +230,19 @@ impl Environment {
         Some(self.state_folder()?.join("allowed.toml"))
     }
 
-    /// Returns a variable for a script to which the user granted it: one that was set here, or one of the process that the
-    /// environment was read from.
-    #[cfg(feature = "run")]
+    /// Returns the variables whose name has a prefix, without it.
+    #[cfg(feature = "registry")]
+    pub(crate) fn variables_with(&self, prefix: &str) -> impl Iterator<Item = (String, String)> {
+        let variables = self.variables.iter();
+        variables.filter_map(move |(name, value)| {
+            let name = name.strip_prefix(prefix)?;
+            Some((name.to_owned(), value.clone()))
+        })
+    }
+
+    /// Returns a variable for a script to which the user granted it, or for the programs that fetch skills: one that was set
+    /// here, or one of the process that the environment was read from.
+    #[cfg(any(feature = "registry", feature = "run"))]
     #[expect(
         clippy::disallowed_methods,
         reason = "this module reads the environment"
@@ -445,36 +483,6 @@ fn read_text(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
-}
-
-/// Returns why a file of the user is unsafe: another user owns it or its folder, or others may write to them. Root may
-/// own either.
-#[cfg(unix)]
-pub(crate) fn other_writer(file: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-
-    let own = rustix::process::geteuid().as_raw();
-    for path in [file.parent()?, file] {
-        let metadata = std::fs::metadata(path).ok()?;
-        let what = if metadata.is_dir() { "folder" } else { "file" };
-        if ![own, 0].contains(&metadata.uid()) {
-            let owner = metadata.uid();
-            return Some(format!(
-                "the {what} belongs to another user ({owner}), not to you ({own})"
-            ));
-        }
-        if metadata.mode() & 0o022 != 0 {
-            let mode = metadata.mode() & 0o7777;
-            return Some(format!("others can write to the {what} (mode {mode:04o})"));
-        }
-    }
-    None
-}
-
-/// Returns `None`: other systems restrict the user's folders to the user.
-#[cfg(not(unix))]
-pub(crate) fn other_writer(_: &Path) -> Option<String> {
-    None
 }
 
 /// Returns a path with all links resolved.

@@ -1,4 +1,4 @@
-//! What a change of a skill does: to its findings, its cost, what it may do, and when it is chosen.
+//! What a change of a skill does: to what it reaches, its findings, its cost, what it may do, and when it is chosen.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +14,7 @@ use skillfold_core::{
 use skillfold_store::change::{SuggestedBump, suggest_bump};
 use skillfold_store::{Preview, SkillFiles, SkillPath};
 
+use super::reach::{Reach, ReachKind, removed_permissions};
 use crate::author::evaluate::{EvaluatedQuery, is_query_file};
 use crate::environment;
 use crate::skills::Skills;
@@ -28,6 +29,10 @@ const MAX_NAMES: usize = 5;
 pub struct Effects {
     /// Whether the skill is new.
     pub is_new: bool,
+    /// What the skill reaches after the change and not now, by kind.
+    pub reaches: Vec<Reach>,
+    /// The permissions that it no longer asks for.
+    pub removed_permissions: Vec<String>,
     /// The findings of the skill after the change that it does not have now.
     pub new_findings: Vec<Diagnostic>,
     /// How many findings it has now and not after the change.
@@ -80,7 +85,7 @@ impl ChangedQuery {
 }
 
 impl Skills {
-    pub(super) fn effects_of(
+    pub(crate) fn effects_of(
         &self,
         id: &str,
         place: &SkillPath,
@@ -112,6 +117,11 @@ impl Skills {
         let (old_tokens, new_tokens) = (tokens(&before), tokens(&after));
         Ok(Effects {
             is_new: preview.before.is_empty(),
+            reaches: Reach::of(preview, before.manifest.as_ref(), after.manifest.as_ref()),
+            removed_permissions: removed_permissions(
+                before.manifest.as_ref(),
+                after.manifest.as_ref(),
+            ),
             fixed_findings: old.iter().filter(|it| !is_in(it, &new)).count(),
             new_findings: new.iter().filter(|it| !is_in(it, &old)).cloned().collect(),
             description_tokens: [old_tokens.0, new_tokens.0],
@@ -194,26 +204,18 @@ impl Skills {
 }
 
 impl Effects {
+    /// Returns what to say before the names of what it reaches.
+    pub fn says(&self, kind: ReachKind) -> &'static str {
+        if self.is_new {
+            kind.of_new()
+        } else {
+            kind.of_update()
+        }
+    }
+
     /// Returns the effects as sentences, those that matter most first. None of them has control characters.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let list = |words: &[String]| {
-            let shown = words.iter().take(MAX_NAMES).map(|word| visible(word));
-            let shown = shown.collect::<Vec<_>>().join(", ");
-            match words.len().saturating_sub(MAX_NAMES) {
-                0 => shown,
-                more => format!("{shown} and {more} more"),
-            }
-        };
-        for (words, what) in [
-            (&self.added_tools, "Wants more tools"),
-            (&self.changed_scripts, "New or changed scripts"),
-            (&self.removed_tools, "Wants fewer tools"),
-        ] {
-            if !words.is_empty() {
-                lines.push(format!("{what}: {}", list(words)));
-            }
-        }
+        let mut lines = self.reach_lines();
         for finding in &self.new_findings {
             let code = finding.code;
             lines.push(format!("New finding {code}: {}", visible(&finding.message)));
@@ -275,6 +277,38 @@ impl Effects {
             visible(&self.bump.reason)
         ));
         lines
+    }
+
+    /// Returns what the skill reaches and asks for.
+    fn reach_lines(&self) -> Vec<String> {
+        let reaches = self.reaches.iter().map(|reach| {
+            let names = reach.mentions.iter().map(|it| match reach.kind {
+                ReachKind::HiddenCharacters => format!("{} ({})", it.place(), it.name),
+                _ => it.name.clone(),
+            });
+            format!("{}: {}", self.says(reach.kind), list(names, reach.total))
+        });
+        let lists = [
+            (&self.added_tools, "Wants more tools"),
+            (&self.changed_scripts, "New or changed scripts"),
+            (&self.removed_tools, "Wants fewer tools"),
+            (&self.removed_permissions, "Asks for fewer permissions"),
+        ];
+        let lists = lists.into_iter().filter(|(words, _)| !words.is_empty());
+        let lists = lists.map(|(words, what)| {
+            let shown = words.iter().map(|word| visible(word).into_owned());
+            format!("{what}: {}", list(shown, words.len()))
+        });
+        reaches.chain(lists).collect()
+    }
+}
+
+/// Returns the first names of a list, and how many more there are.
+fn list(names: impl Iterator<Item = String>, total: usize) -> String {
+    let shown: Vec<String> = names.take(MAX_NAMES).collect();
+    match total.saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

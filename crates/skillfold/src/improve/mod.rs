@@ -2,6 +2,8 @@
 //!
 //! Nothing here approves: who may, and how, is decided by the store that [`Skills::store`] opens.
 
+mod reach;
+
 mod effects;
 mod from_path;
 mod replace;
@@ -11,6 +13,7 @@ use std::time::SystemTime;
 use skillfold_core::catalog::Status;
 use skillfold_core::diagnostic::Severity;
 use skillfold_core::load::skill_digest;
+use skillfold_core::name::SkillName;
 use skillfold_core::source::SKILL_FILE;
 use skillfold_core::{Entry, Error, Refusal};
 use skillfold_store::change::{FileEdit, unified};
@@ -19,6 +22,8 @@ use skillfold_store::{
 };
 
 pub use self::effects::{ChangedQuery, Effects};
+pub use self::reach::{Mention, Reach, ReachKind};
+pub use self::replace::MergedProposal;
 use crate::author::scaffold::find_problem;
 use crate::discovery::roots::FOLDERS;
 use crate::environment;
@@ -71,9 +76,30 @@ impl Skills {
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the skill is not in a folder.
     pub fn skill_place(&self, id: &str) -> Result<SkillPath, Error> {
-        let catalog = self.catalog();
-        let entry = catalog.resolve_for_user(id)?;
-        self.place_of(&entry)
+        match self.catalog().resolve_for_user(id) {
+            Ok(entry) => self.place_of(&entry),
+            // One that was removed, or that models do not have, still has its versions.
+            Err(error) => self.recorded_place(id)?.ok_or(error),
+        }
+    }
+
+    /// Returns where a skill was installed that has versions, in the project or for the user.
+    fn recorded_place(&self, id: &str) -> Result<Option<SkillPath>, Error> {
+        let environment = self.environment();
+        let (project, store) = (environment.project(), self.store()?);
+        let in_project = Some((project.to_owned(), project.join(FOLDERS[0])));
+        let of_user = environment.home_dir().map(|home| home.join(FOLDERS[0]));
+        let of_user = of_user.map(|folder| (folder.clone(), folder));
+        if id.parse::<SkillName>().is_err() {
+            return Ok(None);
+        }
+        for (base, folder) in in_project.into_iter().chain(of_user) {
+            let place = SkillPath::new(&base, &folder.join(id))?;
+            if !store.history(&place, self.now())?.is_empty() {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
     }
 
     fn place_of(&self, entry: &Entry<'_>) -> Result<SkillPath, Error> {

@@ -56,6 +56,7 @@ impl Pins {
     }
 
     /// Returns the path and the digest of each skill, sorted by path.
+    #[cfg(feature = "store")]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(path, digest)| (&**path, &**digest))
     }

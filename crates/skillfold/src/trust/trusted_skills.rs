@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "store")]
 use skillfold_core::text::FormatNumber;
+#[cfg(feature = "store")]
 use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
 use skillfold_store::Operation;

@@ -9,6 +9,8 @@ use skillfold_core::{Catalog, Entry, Root};
 use crate::discovery::report::DiscoveryReport;
 use crate::discovery::roots::{RootStatus, SearchedRoot};
 use crate::skills::Skills;
+#[cfg(feature = "registry")]
+use crate::view::policy::PolicyView;
 use crate::view::settings::SettingProblem;
 
 /// The roots and skills that were found, with their status and problems.
@@ -18,6 +20,10 @@ use crate::view::settings::SettingProblem;
 pub struct Doctor {
     /// Problems with the settings and with the lists of trusted folders and skills.
     pub settings: Vec<SettingProblem>,
+    /// The policy for sources; absent if there is none.
+    #[cfg(feature = "registry")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyView>,
     /// The roots, in order of name precedence within a scope.
     pub roots: Vec<RootState>,
     /// The skills, ordered by id.
@@ -184,6 +190,8 @@ impl Doctor {
         let (catalog, report) = (skills.catalog(), skills.report());
         Self {
             settings: report.findings().map(SettingProblem::new).collect(),
+            #[cfg(feature = "registry")]
+            policy: PolicyView::new(skills),
             roots: roots(&catalog, &report),
             skills: catalog
                 .entries()

@@ -9,8 +9,12 @@ mod composed;
 mod evaluation;
 #[cfg(feature = "store")]
 mod improvement;
+#[cfg(feature = "registry")]
+mod policy;
 #[cfg(feature = "store")]
 mod proposals;
+#[cfg(feature = "registry")]
+mod registry;
 #[cfg(feature = "run")]
 mod scripts;
 mod search;
@@ -45,9 +49,17 @@ pub use doctor::{
 pub use evaluation::{EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery};
 #[cfg(feature = "store")]
 pub use improvement::ImprovementView;
+#[cfg(feature = "registry")]
+pub use policy::{PolicyRow, PolicyView};
 #[cfg(feature = "store")]
 pub use proposals::{
     Audit, EffectsView, History, ProposalList, ProposalView, Recommendation, VersionRow,
+};
+#[cfg(feature = "registry")]
+pub use registry::{
+    HeldBackRow, InstallRow, InstallView, OriginView, OutdatedRow, OutdatedView, PinView,
+    RemovedSkills, SkillProposal, SkillProposals, SourceSkill, SourceSkills, UpdateView,
+    VerificationRow, VerificationView,
 };
 #[cfg(feature = "run")]
 pub use scripts::{
@@ -143,6 +155,30 @@ pub enum Document {
     /// A proposal.
     #[cfg(feature = "store")]
     Proposal(Box<ProposalView>),
+    /// The skills of a source.
+    #[cfg(feature = "registry")]
+    SourceSkills(SourceSkills),
+    /// Skills that were proposed from a source.
+    #[cfg(feature = "registry")]
+    SkillProposals(SkillProposals),
+    /// What was restored from the lock.
+    #[cfg(feature = "registry")]
+    Installed(InstallView),
+    /// What is installed, compared with the lock.
+    #[cfg(feature = "registry")]
+    Verification(VerificationView),
+    /// The skills whose sources have another version.
+    #[cfg(feature = "registry")]
+    Outdated(OutdatedView),
+    /// What became of an update.
+    #[cfg(feature = "registry")]
+    Updated(UpdateView),
+    /// The skills that were removed.
+    #[cfg(feature = "registry")]
+    RemovedSkills(RemovedSkills),
+    /// Where an installed skill is from.
+    #[cfg(feature = "registry")]
+    Origin(OriginView),
     /// The versions of a skill.
     #[cfg(feature = "store")]
     History(History),

@@ -6,7 +6,7 @@ use skillfold_store::{
     LogRecords, PendingProposal, Proposals, Record, SkillPath, SkillVersion, VersionCause,
 };
 
-use crate::improve::{ChangedQuery, Effects};
+use crate::improve::{ChangedQuery, Effects, Reach};
 use crate::json::Json;
 
 /// The proposals that wait for a decision.
@@ -94,6 +94,10 @@ pub struct Recommendation {
 pub struct EffectsView {
     /// The effects as sentences.
     pub lines: Vec<String>,
+    /// What the skill would reach and does not reach now, by kind.
+    pub reaches: Vec<Reach>,
+    /// The permissions that it would no longer ask for.
+    pub removed_permissions: Vec<String>,
     /// The findings that the skill would have and does not have now.
     pub new_findings: Vec<DiagnosticView>,
     /// The tokens of the description, before and after.
@@ -116,6 +120,8 @@ impl EffectsView {
     pub fn new(effects: &Effects) -> Self {
         Self {
             lines: effects.lines(),
+            reaches: effects.reaches.clone(),
+            removed_permissions: effects.removed_permissions.clone(),
             new_findings: DiagnosticView::all(&effects.new_findings),
             description_tokens: effects.description_tokens,
             instruction_tokens: effects.instruction_tokens,
@@ -230,6 +236,8 @@ impl VersionRow {
             VersionCause::RolledBack { approval, reason } => {
                 ("rolled_back", Some(approval), Some(reason), None)
             }
+            VersionCause::Installed { .. } => ("installed", None, None, None),
+            VersionCause::Removed { reason } => ("removed", None, Some(reason), None),
             VersionCause::Edited => ("edited", None, None, None),
             _ => ("found", None, None, None),
         };

@@ -2,6 +2,8 @@
 
 use skillfold_core::view::DiagnosticView;
 
+#[cfg(feature = "registry")]
+use super::policy::PolicyView;
 use crate::settings::{ExplainedSetting, SettingFinding, Settings};
 
 /// Every setting and its origin.
@@ -13,14 +15,20 @@ pub struct SettingsView {
     pub settings: Vec<ExplainedSetting>,
     /// Problems with the settings.
     pub findings: Vec<SettingProblem>,
+    /// The policy for sources; absent if there is none.
+    #[cfg(feature = "registry")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyView>,
 }
 
 impl SettingsView {
-    /// Creates the view of settings.
+    /// Creates the view of settings, without a policy.
     pub fn new(settings: &Settings) -> Self {
         Self {
             settings: settings.explain(),
             findings: settings.findings.iter().map(SettingProblem::new).collect(),
+            #[cfg(feature = "registry")]
+            policy: None,
         }
     }
 }

@@ -33,12 +33,16 @@ mod overlap;
 mod packages;
 #[cfg(feature = "store")]
 mod pins;
+#[cfg(feature = "registry")]
+mod policy;
 #[cfg(all(feature = "run", target_os = "linux"))]
 mod project;
 #[cfg(feature = "store")]
 mod proposals;
 mod race;
 mod reads;
+#[cfg(feature = "registry")]
+mod registry;
 mod roots;
 #[cfg(feature = "index")]
 mod scan_cache;

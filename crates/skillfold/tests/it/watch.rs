@@ -10,7 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use skillfold::core::catalog::Changes;
-use skillfold::{Host, Skills, Watcher};
+use skillfold::watch::Watcher;
+use skillfold::{Host, Skills};
 
 use crate::world::World;
 
