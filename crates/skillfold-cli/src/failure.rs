@@ -56,6 +56,9 @@ pub(crate) const EXIT_PROBLEMS: u8 = 1;
 /// Exit code: the command line or a setting is invalid.
 pub(crate) const EXIT_USAGE: u8 = 2;
 
+/// Exit code: a rule forbids it, or nobody could be asked.
+pub(crate) const EXIT_REFUSED: u8 = 4;
+
 /// Exit code: an I/O or other system error.
 pub(crate) const EXIT_FAILED: u8 = 5;
 
@@ -69,7 +72,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         ErrorKind::Invalid if !error.diagnostics().is_empty() => EXIT_PROBLEMS,
         ErrorKind::Invalid => EXIT_USAGE,
         ErrorKind::NotFound => 3,
-        ErrorKind::Refused | ErrorKind::Exists => 4,
+        ErrorKind::Refused | ErrorKind::Exists => EXIT_REFUSED,
         _ => EXIT_FAILED,
     }
 }

@@ -19,12 +19,25 @@ Exit codes:
   130  interrupted by Ctrl-C, or left without a choice";
 
 /// The commands by what they are for. Those that few people need come last.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["setup", "init", "doctor", "config"]),
     (
         "Use",
         &[
             "list", "search", "show", "load", "files", "read", "prompt", "why", "compose",
+        ],
+    ),
+    (
+        "Install",
+        &[
+            "add",
+            "remove",
+            "install",
+            "verify",
+            "outdated",
+            "update",
+            "vendor",
+            "why-installed",
         ],
     ),
     ("Write", &["new", "check", "test", "improve", "overlap"]),
@@ -59,10 +72,12 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// What people type, and the command that does it.
-const OTHER_WORDS: [(&[&str], &str); 12] = [
+const OTHER_WORDS: [(&[&str], &str); 14] = [
+    (&["upgrade"], "`skillfold update` proposes newer versions"),
+    (&["uninstall", "rm"], "`skillfold remove` removes a skill"),
     (
-        &["install", "add", "update", "upgrade", "remove", "uninstall"],
-        "Skillfold does not install skills yet: copy the skill's folder to `.agents/skills` in the project or in your home",
+        &["restore", "ci", "sync"],
+        "`skillfold install --frozen` restores the lock",
     ),
     (&["ls", "skills"], "`skillfold list` lists the skills"),
     (
@@ -78,7 +93,7 @@ const OTHER_WORDS: [(&[&str], &str); 12] = [
         "`skillfold read` prints a skill's file, `skillfold load` its instructions",
     ),
     (
-        &["lint", "validate", "verify", "fix"],
+        &["lint", "validate", "fix"],
         "`skillfold check` checks skills, and `--fix` fixes them",
     ),
     (&["create", "add-skill"], "`skillfold new` creates a skill"),
@@ -230,8 +245,8 @@ mod tests {
     fn misspelt_word_suggests_the_right_command() {
         let hint = |word, parent| instead_of(word, parent).unwrap_or_default();
         assert_eq!(hint("chek", None), "Did you mean `check`?");
-        assert!(hint("install", None).contains("does not install"));
-        assert!(hint("instal", None).contains("does not install"));
+        assert_eq!(hint("instal", None), "Did you mean `install`?");
+        assert!(hint("upgrade", None).contains("`skillfold update`"));
         assert_eq!(hint("gt", Some("config")), "Did you mean `config get`?");
         assert_eq!(instead_of("qqqqqq", None), None);
     }

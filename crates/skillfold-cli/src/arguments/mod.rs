@@ -5,6 +5,7 @@ mod examples;
 mod number;
 
 mod improve;
+mod install;
 mod manage;
 mod run;
 mod use_skills;
@@ -18,6 +19,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use self::examples::examples;
 pub(crate) use self::improve::{
     Approve, AuditAction, AuditOptions, Diff, HistoryOptions, Proposals, Propose, Reject, Rollback,
+};
+pub(crate) use self::install::{
+    Add, Install, OutdatedOptions, Remove, Update, UpdateFormat, Vendor, Verify, WhyInstalled,
 };
 pub(crate) use self::manage::{
     Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Improve, Init, LanguageName,
@@ -63,6 +67,9 @@ pub(crate) struct Global {
     /// Print JSON
     #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
+    /// Print only data and errors
+    #[arg(short, long, global = true, hide = true)]
+    pub(crate) quiet: bool,
     /// Append events to this file; `-` is stderr
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -80,8 +87,12 @@ pub(crate) struct Global {
 impl Arguments {
     /// Returns whether the output is JSON.
     pub(crate) fn is_json(&self) -> bool {
-        let is_format = |check: &Check| check.format == Format::Json;
-        self.global.json || matches!(&self.command, Some(Command::Check(check)) if is_format(check))
+        self.global.json
+            || match &self.command {
+                Some(Command::Check(check)) => check.format == Format::Json,
+                Some(Command::Update(update)) => update.format == UpdateFormat::Json,
+                _ => false,
+            }
     }
 }
 
@@ -241,6 +252,43 @@ pub(crate) enum Command {
         "skillfold setup codex --undo",
     ]))]
     Setup(Setup),
+    /// Add skills from a repository, an archive or a folder
+    #[command(after_help = examples(&[
+        "skillfold add anthropics/skills --skill pdf",
+        "skillfold add anthropics/skills@v1.2.0 --all --user",
+        "skillfold add https://git.example.com/team/skills.git@^2 --client claude-code",
+        "skillfold add ./drafts/pdf",
+    ]))]
+    Add(Add),
+    /// Remove skills that were added
+    #[command(after_help = examples(&["skillfold remove pdf"]))]
+    Remove(Remove),
+    /// Install the skills that skills.lock and skills.toml name
+    #[command(after_help = examples(&[
+        "skillfold install",
+        "skillfold install --frozen      # in CI: exactly the lock",
+        "skillfold install --frozen --offline",
+    ]))]
+    Install(Install),
+    /// Check that installed skills are what skills.lock says
+    #[command(after_help = examples(&["skillfold verify"]))]
+    Verify(Verify),
+    /// List skills whose source has a newer version
+    #[command(after_help = examples(&["skillfold outdated --json"]))]
+    Outdated(OutdatedOptions),
+    /// Propose the newest versions of skills; you approve them
+    #[command(after_help = examples(&[
+        "skillfold update",
+        "skillfold update pdf --dry-run",
+        "skillfold update --in-ci --format pull-request",
+    ]))]
+    Update(Update),
+    /// Copy the locked skills into the project, to install offline
+    #[command(after_help = examples(&["skillfold vendor"]))]
+    Vendor(Vendor),
+    /// Show where an installed skill is from
+    #[command(after_help = examples(&["skillfold why-installed pdf"]))]
+    WhyInstalled(WhyInstalled),
     /// Let models have a project's skills, or a new skill
     #[command(after_help = examples(&[
         "skillfold trust                 # this project",

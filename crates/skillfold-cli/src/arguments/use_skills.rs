@@ -57,9 +57,12 @@ fn parse_scope(text: &str) -> Result<Scope, String> {
 
 #[derive(Args, Debug)]
 pub(crate) struct Search {
-    /// What you need, in any words
-    #[arg(required = true)]
+    /// What you need, in any words; with `--in`, all skills if you leave it out
+    #[arg(required_unless_present = "source")]
     pub(crate) request: Vec<String>,
+    /// Search a repository, an archive or a folder instead, before you add a skill of it
+    #[arg(long = "in", id = "source", value_name = "SOURCE[@VERSION]", conflicts_with_all = ["all", "numbers"])]
+    pub(crate) source: Option<String>,
     /// Show at most this many
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = number::positive::<NonZeroUsize>)]
     pub(crate) limit: NonZeroUsize,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use skillfold::core::diagnostic::visible;
 
 use crate::arguments::{Approve, Global};
+use crate::commands::add::say_conflicts;
 use crate::commands::proposals;
 use crate::failure::CommandResult;
 use crate::host;
@@ -19,12 +20,13 @@ pub(crate) fn run(global: &Global, options: &Approve, output: &mut Output) -> Co
     let waiting = match skills.merge_if_moved(&waiting)? {
         Some(merged) => {
             output.say("The skill has changed since; this is the change merged with it");
-            merged
+            say_conflicts(&waiting.proposal.skill, &merged.conflicts, output);
+            merged.proposal
         }
         None => waiting,
     };
     let effects = skills.effects(&waiting.proposal)?;
-    proposals::show(&waiting, &effects, output)?;
+    proposals::show(&store, &waiting, &effects, output)?;
     let proposal = &waiting.proposal;
     let skill = visible(&proposal.skill);
     let question = match proposal.base {
@@ -32,8 +34,7 @@ pub(crate) fn run(global: &Global, options: &Approve, output: &mut Output) -> Co
         None => format!("Add the skill `{skill}` like this?"),
     };
     let approval = approval::approve(&skills, &store, &question, &proposal.skill, output)?;
-    let now = skills.now();
-    let applied = store.approve(proposal.digest, proposal.base, &approval, now)?;
+    let applied = skills.approve(proposal, &approval)?;
     output.say(format!(
         "{}: `{skill}` is now {}; undo with `skillfold rollback`",
         paint(GOOD, "Approved"),

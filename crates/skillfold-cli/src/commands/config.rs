@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use skillfold::core::Error;
 use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
+use skillfold::view::{Document, PathView, PolicyView, SettingsView, WrittenFile};
 use skillfold::{
     Environment,
     discovery::{DiscoveryReport, RootStatus},
@@ -20,7 +20,7 @@ use crate::commands::trust::skills::trust_present;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::terminal::editor;
-use crate::terminal::output::{BOLD, DIM, Output, PLAIN, display_path};
+use crate::terminal::output::{BAD, BOLD, DIM, Output, PLAIN, display_path, paint};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Config, output: &mut Output) -> CommandResult {
@@ -137,22 +137,48 @@ fn edit(global: &Global, is_project: bool, output: &mut Output) -> CommandResult
 fn show(global: &Global, options: &Config, output: &mut Output) -> CommandResult {
     let skills = host::host(global)?.discover_lenient().skills;
     let report = skills.report();
-    if output.is_json() {
-        output.json(Document::Settings(SettingsView::new(&report.settings)))?;
-        return Ok(exit_code(&report));
-    }
+    let mut view = SettingsView::new(&report.settings);
+    view.policy = PolicyView::new(&skills);
+    let policy_error = view.policy.as_ref().and_then(|it| it.error.clone());
+    let code = if output.is_json() {
+        output.json(Document::Settings(view))?;
+        exit_code(&report)
+    } else {
+        output.table(&table(&view, options))?;
+        say_problems(&report, output)
+    };
+    let Some(error) = policy_error else {
+        return Ok(code);
+    };
+    output.say_problem(format!("{}: {error}", paint(BAD, "error")));
+    Ok(ExitCode::from(EXIT_PROBLEMS))
+}
+
+/// Returns the settings and the rules of the policy, with their origins if asked for.
+fn table(view: &SettingsView, options: &Config) -> Table {
+    let settings = view.settings.iter().map(|row| {
+        let value = row.value.clone().unwrap_or_else(|| "none".to_owned());
+        (row.key.clone(), value, row.origin.to_string())
+    });
+    let rules = view.policy.iter().flat_map(|policy| &policy.rules);
+    let rules = rules.map(|rule| {
+        let key = format!("policy.{}", rule.name);
+        (
+            key,
+            visible(&rule.value).into_owned(),
+            visible(&rule.origin).into_owned(),
+        )
+    });
     let mut table = Table::default();
-    for row in report.settings.explain() {
-        let (key, origin) = ((BOLD, &*row.key), row.origin.to_string());
-        let value = (PLAIN, row.value.as_deref().unwrap_or("none"));
+    for (key, value, origin) in settings.chain(rules) {
+        let (key, value) = ((BOLD, &*key), (PLAIN, &*value));
         if options.explain {
             table.row([key, value, (DIM, &origin)]);
         } else {
             table.row([key, value]);
         }
     }
-    output.table(&table)?;
-    Ok(say_problems(&report, output))
+    table
 }
 
 /// Prints what is wrong with the settings, and returns the exit code.

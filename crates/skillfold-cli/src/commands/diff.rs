@@ -45,7 +45,8 @@ pub(crate) fn run(global: &Global, options: &Diff, output: &mut Output) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the version that a user named by the start of its digest; without a name, the one before the last.
+/// Returns the version that a user named by the start of its digest; without a name, the one before the last, which is the last
+/// one of a skill that was removed.
 pub(crate) fn find_version(
     versions: &[SkillVersion],
     name: Option<&str>,
@@ -53,7 +54,9 @@ pub(crate) fn find_version(
 ) -> Result<Digest, Failure> {
     let digests: Vec<Digest> = versions.iter().filter_map(|it| it.digest).collect();
     let Some(name) = name.filter(|name| *name != PREVIOUS) else {
-        let before = digests.iter().rev().nth(1).copied();
+        let is_removed = versions.last().is_some_and(|it| it.digest.is_none());
+        let back = usize::from(!is_removed);
+        let before = digests.iter().rev().nth(back).copied();
         return Ok(before.ok_or_else(|| {
             Error::new(
                 skillfold::core::ErrorKind::NotFound,

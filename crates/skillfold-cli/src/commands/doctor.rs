@@ -10,7 +10,7 @@ use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::discovery::CLIENT_FOLDERS;
 use skillfold::view::{
-    ClientCost, Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState,
+    ClientCost, Doctor, DoctorSummary, Document, HookState, PolicyView, RootCacheState, RootState,
 };
 use skillfold::{
     Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
@@ -59,11 +59,13 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     let is_broken = doctor.summary.refused > 0
         || doctor.roots.iter().any(has_error)
         || problems.any(SettingFinding::is_fatal)
+        || doctor.policy.as_ref().is_some_and(|it| it.error.is_some())
         || doctor.clients.iter().any(|it| it.missing_program.is_some());
     if output.is_json() {
         output.json(Document::Doctor(doctor))?;
     } else {
         print_settings(&report, output)?;
+        print_policy(doctor.policy.as_ref(), output)?;
         print_refused(&skills, options.all, output)?;
         print_skills(&skills, options.all, output)?;
         print_roots(&doctor.roots, options.all, output)?;
@@ -177,6 +179,23 @@ fn print_settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), F
     for problem in problems {
         output.line(format!("  {}", problem.origin))?;
         print_findings([&problem.diagnostic], INDENT, output)?;
+    }
+    output.line("")
+}
+
+fn print_policy(policy: Option<&PolicyView>, output: &mut Output) -> Result<(), Failure> {
+    let Some(policy) = policy else {
+        return Ok(());
+    };
+    output.line(paint(BOLD, "Policy for sources"))?;
+    let mut table = Table::indented(2);
+    for rule in &policy.rules {
+        let (value, origin) = (visible(&rule.value), visible(&rule.origin));
+        table.row([(PLAIN, &*rule.name), (PLAIN, &value), (DIM, &origin)]);
+    }
+    output.table(&table)?;
+    if let Some(error) = &policy.error {
+        output.line(format!("  {}", paint(BAD, error)))?;
     }
     output.line("")
 }

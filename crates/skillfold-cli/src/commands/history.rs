@@ -61,7 +61,7 @@ fn say_missing_records(log: &LogRecords, output: &mut Output) {
 }
 
 /// Returns what made a version, by whom and why.
-fn what_happened(row: &VersionRow) -> String {
+pub(crate) fn what_happened(row: &VersionRow) -> String {
     let mut text = row.cause.replace('_', " ");
     if let (Some(by), Some(how)) = (&row.by, &row.how) {
         let _ = write!(text, " by {} ({how})", visible(by));

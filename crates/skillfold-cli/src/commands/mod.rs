@@ -12,12 +12,14 @@ mod history;
 mod list;
 mod load;
 mod man;
+mod outdated;
 mod overlap;
 mod passphrase;
 mod proposals;
 mod propose;
 mod read;
 mod reject;
+mod remove;
 mod review;
 mod serve;
 mod setup;
@@ -26,8 +28,10 @@ mod status;
 mod test;
 mod tools;
 mod trust;
+mod verify;
 
 // Each uses something of a command above.
+mod add;
 mod approve;
 mod config;
 mod doctor;
@@ -37,9 +41,13 @@ mod new;
 mod rollback;
 mod run;
 mod stats;
+mod why_installed;
 
 mod improve;
+mod install;
 mod report;
+mod update;
+mod vendor;
 mod why;
 
 mod prompt;
@@ -78,6 +86,14 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
         Command::New(options) => new::run(global, options, output),
         Command::Init(options) => init::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),
+        Command::Add(options) => add::run(global, options, output),
+        Command::Remove(options) => remove::run(global, options, output),
+        Command::Install(options) => install::run(global, options, output),
+        Command::Verify(options) => verify::run(global, options, output),
+        Command::Outdated(options) => outdated::run(global, options, output),
+        Command::Update(options) => update::run(global, options, output),
+        Command::Vendor(options) => vendor::run(global, options, output),
+        Command::WhyInstalled(options) => why_installed::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
         Command::Propose(options) => propose::run(global, options, output),
         Command::Proposals(options) => proposals::run(global, options, output),
@@ -100,7 +116,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
     };
     let can_add_skills = matches!(
         command,
-        Command::Approve(_) | Command::New(_) | Command::Review | Command::Rollback(_)
+        Command::Add(_)
+            | Command::Approve(_)
+            | Command::Install(_)
+            | Command::New(_)
+            | Command::Remove(_)
+            | Command::Review
+            | Command::Rollback(_)
     );
     if can_add_skills && result.is_ok() {
         setup::follow_all(global, output)?;

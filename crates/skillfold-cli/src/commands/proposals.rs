@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use skillfold::core::diagnostic::visible;
-use skillfold::store::PendingProposal;
+use skillfold::store::change::shown_diff;
+use skillfold::store::{PendingProposal, Store};
 use skillfold::view::{Document, ProposalList, ProposalView};
 use skillfold::{Skills, improve::Effects};
 
@@ -60,13 +61,14 @@ fn list(skills: &Skills, output: &mut Output) -> CommandResult {
 }
 
 fn show_one(skills: &Skills, name: &str, output: &mut Output) -> CommandResult {
-    let waiting = skills.store()?.find_proposal(name)?;
+    let store = skills.store()?;
+    let waiting = store.find_proposal(name)?;
     let effects = skills.effects(&waiting.proposal)?;
     if output.is_json() {
         let view = ProposalView::new(&waiting).with_effects(&waiting, &effects);
         return output.json(Document::Proposal(Box::new(view)));
     }
-    show(&waiting, &effects, output)?;
+    show(&store, &waiting, &effects, output)?;
     let name = visible(waiting.proposal.name());
     output.say(format!(
         "Decide with `skillfold approve {name}` or `skillfold reject {name}`"
@@ -76,6 +78,7 @@ fn show_one(skills: &Skills, name: &str, output: &mut Output) -> CommandResult {
 
 /// Shows a proposal as a reviewer needs it: who and why, what it does, and the change.
 pub(crate) fn show(
+    store: &Store,
     waiting: &PendingProposal,
     effects: &Effects,
     output: &mut Output,
@@ -123,5 +126,10 @@ pub(crate) fn show(
         output.show(format!("  {line}"))?;
     }
     output.show("")?;
-    text_diff::show(&proposal.diff, output)
+    // What is installed is the stored version, whatever the file says.
+    let diff = match proposal.after {
+        Some(_) => shown_diff(&store.preview(proposal)?.edits),
+        None => proposal.diff.clone(),
+    };
+    text_diff::show(&diff, output)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::store::SkillFiles;
-use skillfold::store::change::unified;
+use skillfold::store::change::shown_diff;
 use skillfold::view::{Document, History};
 
 use crate::arguments::{Global, Rollback};
@@ -27,9 +27,8 @@ pub(crate) fn run(global: &Global, options: &Rollback, output: &mut Output) -> C
     let Some(target) = store.version(version)? else {
         return Err(Error::not_found(version.to_string()).into());
     };
-    if let Some(current) = &current {
-        text_diff::show(&unified(&current.edits_to(&target)), output)?;
-    }
+    let before = current.unwrap_or_default();
+    text_diff::show(&shown_diff(&before.edits_to(&target)), output)?;
     let skill = visible(&options.id).into_owned();
     let question = format!("Restore this version of `{skill}`?");
     let approval = approval::approve(&skills, &store, &question, &options.id, output)?;

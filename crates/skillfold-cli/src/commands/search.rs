@@ -2,14 +2,18 @@
 
 use std::process::ExitCode;
 
+use skillfold::Skills;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{Document, FoundSkill, SearchView, SnippetText};
+use skillfold::registry::InstallScope;
+use skillfold::view::{Document, FoundSkill, SearchView, SnippetText, SourceSkills};
 
 use crate::arguments::{self, Global};
+use crate::commands::add;
 use crate::commands::why::{likelihood, say_unread};
 use crate::failure::{CommandResult, Failure};
 use crate::host;
 use crate::terminal::output::{BOLD, DIM, Output, WARN, paint, pluralize};
+use crate::terminal::progress;
 use crate::terminal::table::cut;
 
 /// What a snippet starts with.
@@ -22,6 +26,9 @@ pub(crate) fn run(
 ) -> CommandResult {
     let skills = host::skills(global, output)?;
     let request = options.request.join(" ");
+    if let Some(source) = &options.source {
+        return search_in(&skills, source, &request, options, output);
+    }
     let limit = options.limit.get();
     let found = if options.all {
         skills.search_among(&request, limit, |_| true)
@@ -36,6 +43,37 @@ pub(crate) fn run(
     if !options.all {
         host::say_withheld(found.catalog(), output);
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Searches a source, or lists all of its skills.
+fn search_in(
+    skills: &Skills,
+    source: &str,
+    request: &str,
+    options: &arguments::Search,
+    output: &mut Output,
+) -> CommandResult {
+    let registry = skills.registry(InstallScope::Project)?;
+    let address = registry.address(source)?;
+    let registry = registry.with_progress(progress::fetching(output.is_quiet()));
+    let contents = match request {
+        "" => registry.skills_in(&address),
+        request => registry.search(&address, request, options.limit.get()),
+    };
+    progress::clear();
+    let contents = contents?;
+    if output.is_json() {
+        let view = SourceSkills::new(source, &contents);
+        return output.json(Document::SourceSkills(view));
+    }
+    add::show_skills(&contents.skills, output)?;
+    add::say_left_out(&contents.left_out, output);
+    let number = pluralize(contents.skills.len(), "skill", "skills");
+    output.say(format!(
+        "{number}; `skillfold add {} --skill NAME` adds one",
+        visible(source)
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use skillfold::core::Entry;
 use skillfold::store::Proposal;
-use skillfold::{Settings, Skills, Watcher, conversation::Conversations, settings::Origin};
+use skillfold::{Settings, Skills, conversation::Conversations, settings::Origin, watch::Watcher};
 use skillfold_mcp::{HttpAccess, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};

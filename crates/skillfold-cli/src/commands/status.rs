@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::catalog::Status;
+use skillfold::registry::{InstallScope, LastLook};
 use skillfold::view::{Doctor, DoctorSummary, Document};
 use skillfold::{Environment, Skills, settings::SettingFinding};
 
@@ -45,6 +46,10 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
         let text = pluralize(waiting, "proposal waits", "proposals wait");
         rows.push(("Review", format!("{text} for your decision")));
     }
+    let outdated = outdated(&skills);
+    if let Some(text) = &outdated {
+        rows.push(("Updates", text.clone()));
+    }
     if doctor.summary.active > 0 {
         let costs = clients.iter().filter_map(|state| cost_of(&skills, state));
         rows.extend(costs.map(|text| ("Cost", text)));
@@ -54,7 +59,8 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     }
     output.line("")?;
     let mut table = Table::indented(2);
-    for (command, what) in next_steps(&doctor.summary, waiting, is_broken, &clients) {
+    let updates = usize::from(outdated.is_some());
+    for (command, what) in next_steps(&doctor.summary, [waiting, updates], is_broken, &clients) {
         table.row([(PLAIN, &format!("skillfold {command}")), (DIM, what)]);
     }
     output.line(paint(BOLD, "Next"))?;
@@ -148,9 +154,23 @@ fn cost_of(skills: &Skills, state: &ClientState) -> Option<String> {
     Some(text)
 }
 
+/// Returns what the last look for newer versions found, in the project and for the user.
+fn outdated(skills: &Skills) -> Option<String> {
+    let looks = [InstallScope::Project, InstallScope::User].map(|scope| {
+        let registry = skills.registry(scope).ok()?;
+        registry.last_look().ok()?
+    });
+    let looks: Vec<LastLook> = looks.into_iter().flatten().collect();
+    let skills: usize = looks.iter().map(|look| look.skills.len()).sum();
+    let oldest = looks.iter().map(|look| &look.time).min()?;
+    let day = oldest.split('T').next().unwrap_or(oldest);
+    let text = pluralize(skills, "skill is outdated", "skills are outdated");
+    (skills > 0).then(|| format!("{text}, as of {day}"))
+}
+
 fn next_steps(
     summary: &DoctorSummary,
-    waiting: usize,
+    [waiting, updates]: [usize; 2],
     is_broken: bool,
     clients: &[ClientState],
 ) -> Vec<(&'static str, &'static str)> {
@@ -167,6 +187,7 @@ fn next_steps(
             "review new skills, and let models have them",
         ),
         (waiting > 0, "review", "see what agents propose, and decide"),
+        (updates > 0, "update", "see newer versions, and decide"),
         (
             is_broken || summary.refused > 0,
             "doctor",

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::terminal::signals::HeldSignals;
 
 /// Maximum bytes that are read back from the editor.
-const MAX_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
 /// Returns the editor's command. `file` is what to open otherwise.
 pub(crate) fn editor<'e>(environment: &'e Environment, file: &str) -> Result<&'e str, Failure> {
@@ -56,7 +56,10 @@ pub(crate) fn edit_text(environment: &Environment, text: &[u8]) -> Result<Vec<u8
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut edited = Vec::new();
     let file = std::fs::File::open(path)?;
-    file.take(MAX_BYTES).read_to_end(&mut edited)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut edited)?;
+    if edited.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("it has more than 1 MiB"));
+    }
     Ok(edited)
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod output;
 pub(crate) mod chart;
 pub(crate) mod finding_counts;
 pub(crate) mod print_failure;
+pub(crate) mod sarif;
 pub(crate) mod signals;
 pub(crate) mod text_diff;
 

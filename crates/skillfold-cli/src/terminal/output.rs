@@ -33,6 +33,7 @@ pub(crate) struct Output {
     stdout: BufferedStdout,
     stderr: anstream::Stderr,
     is_json: bool,
+    is_quiet: bool,
     /// The columns of the terminal that stdout is; none for a file or a pipe.
     columns: Option<usize>,
     /// The same for stderr.
@@ -54,6 +55,7 @@ impl Output {
             },
             stderr: anstream::stderr(),
             is_json: arguments.is_json(),
+            is_quiet: arguments.global.quiet,
             columns: terminal_columns(&io::stdout()),
             message_columns: terminal_columns(&io::stderr()),
         }
@@ -191,8 +193,24 @@ impl Output {
         self.text(&printable_json(json))
     }
 
-    /// Prints a message to stderr. A write error is ignored.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Prints messages from now on, also with `--quiet`: the command failed.
+    pub(crate) fn speak_up(&mut self) {
+        self.is_quiet = false;
+    }
+
+    /// Prints a message to stderr, unless the command is to be quiet. A write error is ignored.
     pub(crate) fn say(&mut self, line: impl Display) {
+        if !self.is_quiet {
+            self.say_problem(line);
+        }
+    }
+
+    /// Prints to stderr what did not work, also with `--quiet`. A write error is ignored.
+    pub(crate) fn say_problem(&mut self, line: impl Display) {
         let _ = self.flush_above(0);
         progress::clear();
         let line = line.to_string();

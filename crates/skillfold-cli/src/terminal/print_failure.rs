@@ -57,6 +57,7 @@ fn try_print_json(output: &mut Output, document: Document) -> bool {
 }
 
 pub(crate) fn say_error(output: &mut Output, message: &str, hint: Option<&str>) {
+    output.speak_up();
     output.say(format!("{}: {message}", paint(BAD, "error")));
     if let Some(hint) = hint {
         output.say(format!("{}: {hint}", paint(DIM, "hint")));

@@ -41,6 +41,18 @@ pub(crate) fn clear() {
     }
 }
 
+/// Returns a function that shows what is being fetched; it shows nothing if stderr is not a terminal.
+pub(crate) fn fetching(is_quiet: bool) -> impl Fn(&str) + Send + Sync + 'static {
+    let is_shown = !is_quiet && io::stderr().is_terminal();
+    move |what: &str| {
+        if is_shown {
+            IS_SHOWN.store(true, Ordering::Relaxed);
+            let what = skillfold::core::diagnostic::visible(what);
+            drop(write!(io::stderr(), "\r\u{1b}[KFetching {what}"));
+        }
+    }
+}
+
 struct ProgressLine {
     /// When the line is drawn next.
     next: Mutex<Instant>,

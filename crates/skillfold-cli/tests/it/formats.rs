@@ -228,7 +228,7 @@ fn stored_skill_version_is_verified_against_its_name() {
     let world = world();
     let store = Store::open(&world.path(DATA)).unwrap();
     let digits = golden.trim_start_matches("sha256:");
-    let file = format!("{DATA}/objects/{}/{}", &digits[..2], &digits[2..]);
+    let file = format!("{DATA}/contents/{}/{}", &digits[..2], &digits[2..]);
     // Another content, or another form of list, under this name is none.
     put(&world, &file, b"format 2");
     assert_eq!(store.version(files.digest()).unwrap(), None);

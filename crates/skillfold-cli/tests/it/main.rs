@@ -41,6 +41,7 @@ mod terminal;
 mod test_command;
 mod trust;
 mod trust_skills;
+mod update;
 mod why;
 #[cfg(target_os = "linux")]
 mod writing;

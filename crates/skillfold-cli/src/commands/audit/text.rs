@@ -135,6 +135,12 @@ fn operation_text(
             );
             with_reason(text, reason)
         }
+        Operation::Install { lock } => format!(
+            "installed {skill} from {}: it is {}",
+            display_path(lock),
+            version(after)
+        ),
+        Operation::Remove { reason } => with_reason(format!("removed {skill}"), reason),
         Operation::Trust { folder } => format!("trusted {}", display_path(folder)),
         Operation::Distrust { folder } | Operation::DistrustSkill { folder } => {
             format!("stopped trusting {}", display_path(folder))

@@ -6,7 +6,6 @@ mod place;
 mod summary;
 
 mod human;
-mod sarif;
 mod watch;
 
 use std::collections::HashSet;
@@ -30,6 +29,7 @@ use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure, exit_code};
 use crate::host;
 use crate::terminal::output::{Output, pluralize};
 use crate::terminal::print_failure::say_error;
+use crate::terminal::sarif;
 
 pub(crate) fn run(global: &Global, options: &Check, output: &mut Output) -> CommandResult {
     let skills = host::skills(global, output)?;
@@ -108,7 +108,7 @@ enum Report {
 impl Report {
     fn start(options: &Check, output: &mut Output) -> Result<Self, Failure> {
         Ok(match options.format {
-            Format::Sarif => Self::Sarif(sarif::Log::start(output)?),
+            Format::Sarif => Self::Sarif(sarif::Log::start(&[], output)?),
             Format::Human if !output.is_json() => {
                 Self::Human(HumanReport::new(options.all || !options.only.is_empty()))
             }
@@ -133,7 +133,11 @@ impl Report {
             checked.file = relative;
         }
         match self {
-            Self::Sarif(log) => log.add(&checked, output),
+            Self::Sarif(log) => {
+                let mut findings = checked.findings.iter();
+                findings
+                    .try_for_each(|it| log.add(&sarif::finding_result(&checked.file, it), output))
+            }
             Self::Human(report) => {
                 if let Some(home) = environment.home_dir()
                     && let Ok(inside) = checked.file.strip_prefix(home)

@@ -13,7 +13,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use skillfold::core::diagnostic::visible;
+use skillfold::core::source::SKILL_FILE;
 use skillfold::core::{Error, Refusal};
+use skillfold::store::change::FileEdit;
 use skillfold::store::{Approval, Author, PendingProposal, Store};
 use skillfold::{Environment, Skills, settings::ApprovalRequires};
 
@@ -287,20 +289,24 @@ impl<'s> Review<'s> {
             return Ok(String::new());
         };
         if let Some(merged) = self.skills.merge_if_moved(waiting)? {
-            self.load(Some(&merged.proposal.file))?;
+            self.load(Some(&merged.proposal.proposal.file))?;
             let text =
                 "The skill has changed since; this is the change merged with it; review it again";
-            return Ok(text.to_owned());
+            let files: Vec<_> = merged.conflicts.iter().map(|it| visible(it)).collect();
+            return Ok(match files.len() {
+                0 => text.to_owned(),
+                _ => format!(
+                    "{text}; you and the author both changed {}",
+                    files.join(", ")
+                ),
+            });
         }
         let proposal = &waiting.proposal;
         let mut approval = Approval::at_terminal(self.skills.user_name());
         if let Some(passphrase) = passphrase {
             approval = approval.with_passphrase(passphrase);
         }
-        let now = self.skills.now();
-        let applied = self
-            .store
-            .approve(proposal.digest, proposal.base, &approval, now)?;
+        let applied = self.skills.approve(proposal, &approval)?;
         let version = short(&applied.after.to_string());
         Ok(format!(
             "Approved: {} is now {version}",
@@ -323,9 +329,18 @@ impl<'s> Review<'s> {
             return Ok(String::new());
         };
         let (mut edits, _) = self.store.merged(&waiting.proposal)?;
-        let mut written = edits.iter_mut().filter_map(|edit| edit.new.as_mut());
-        let Some(text) = written.next() else {
-            return Ok("Nothing was edited".to_owned());
+        let is_text = |edit: &&mut FileEdit| {
+            let new = edit.new.as_deref().unwrap_or_default();
+            new.len() as u64 <= editor::MAX_BYTES && str::from_utf8(new).is_ok()
+        };
+        let written = edits.iter_mut().filter(|edit| edit.new.is_some());
+        // `SKILL.md` comes first.
+        let first = written.filter(is_text).min_by_key(|edit| {
+            let path = edit.path.as_str();
+            (path != SKILL_FILE, path.to_owned())
+        });
+        let Some(text) = first.and_then(|edit| edit.new.as_mut()) else {
+            return Ok("It changes no text that an editor can open".to_owned());
         };
         let edited = editor::edit_text(&self.environment, text)?;
         if edited == *text {

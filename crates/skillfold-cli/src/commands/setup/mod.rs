@@ -90,7 +90,11 @@ impl SetupRun<'_> {
                     Err(Failure::Engine(error)) => {
                         // The last one is printed at the end, with its hint.
                         if let Some(error) = failure.replace(error) {
-                            output.say(format!("{}: {}", paint(BAD, "error"), error.with_cause()));
+                            output.say_problem(format!(
+                                "{}: {}",
+                                paint(BAD, "error"),
+                                error.with_cause()
+                            ));
                         }
                     }
                     Err(other) => return Err(other),
