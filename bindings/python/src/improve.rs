@@ -104,7 +104,8 @@ impl Store {
         detached(py, || {
             let waiting = self.skills.store()?.find_proposal(name)?;
             let merged = self.skills.merge_if_moved(&waiting)?;
-            self.shown(&merged.unwrap_or(waiting).proposal.file)
+            let proposal = merged.map_or(waiting, |merged| merged.proposal);
+            self.shown(&proposal.proposal.file)
         })
     }
 
@@ -127,8 +128,18 @@ impl Store {
         detached(py, || {
             let digest: Digest = parse("digest", digest)?;
             let base = base.map(|base| parse("base", base)).transpose()?;
-            let (store, now) = (self.skills.store()?, self.skills.now());
-            let version = store.approve(digest, base, &decision.approval(), now)?;
+            let (store, approval) = (self.skills.store()?, decision.approval());
+            let waiting = store.proposals()?.waiting.into_iter();
+            let found = { waiting }.find(|it| it.proposal.digest == digest);
+            let version = match found {
+                Some(mut found) => {
+                    // As it was looked at.
+                    found.proposal.base = base;
+                    self.skills.approve(&found.proposal, &approval)?
+                }
+                // Says why there is none.
+                None => store.approve(digest, base, &approval, self.skills.now())?,
+            };
             self.skills.refresh()?;
             Ok(version.after.to_string())
         })

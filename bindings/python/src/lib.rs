@@ -18,6 +18,8 @@ mod watcher;
 
 mod improve;
 
+mod registry;
+
 mod scripts;
 
 mod skills;
@@ -33,6 +35,8 @@ mod _skillfold {
     use crate::improve::Store;
     #[pymodule_export]
     use crate::instructions::Instructions;
+    #[pymodule_export]
+    use crate::registry::Registry;
     #[pymodule_export]
     use crate::scripts::{Cancel, Runner, run_script};
     #[pymodule_export]

@@ -18,6 +18,7 @@ use crate::host::Options;
 use crate::improve::Store;
 use crate::instructions::Instructions;
 use crate::reading::{listed, part, rendered};
+use crate::registry::Registry;
 use crate::scripts::Runner;
 use crate::session::{Session, SessionOptions};
 use crate::watcher::{Watcher, on_change};
@@ -325,6 +326,10 @@ impl Skills {
 
     fn runner(&self) -> Runner {
         Runner::new(&self.skills)
+    }
+
+    fn registry(&self, user: bool) -> Registry {
+        Registry::new(&self.skills, user)
     }
 
     fn store(&self) -> Store {

@@ -12,20 +12,20 @@ use crate::error::json;
 /// Keeps skills up to date until it is closed.
 #[pyclass(frozen, weakref, module = "skillfold._skillfold")]
 pub(crate) struct Watcher {
-    watcher: Mutex<Option<skillfold::Watcher>>,
+    watcher: Mutex<Option<skillfold::watch::Watcher>>,
     /// The process that has the watcher's thread.
     process: u32,
 }
 
 impl Watcher {
-    pub(crate) fn new(watcher: skillfold::Watcher) -> Self {
+    pub(crate) fn new(watcher: skillfold::watch::Watcher) -> Self {
         Self {
             watcher: Mutex::new(Some(watcher)),
             process: std::process::id(),
         }
     }
 
-    fn take(&self) -> Option<skillfold::Watcher> {
+    fn take(&self) -> Option<skillfold::watch::Watcher> {
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         let watcher = watcher.take();
         if self.process == std::process::id() {

@@ -14,6 +14,7 @@ whose fields are attributes. Errors are in `skillfold.errors`.
 
 from skillfold._arguments import Embedder, Embeddings
 from skillfold._improve import Reviewer
+from skillfold._registry import Registry
 from skillfold._session import Session
 from skillfold._skillfold import VERSION as __version__
 from skillfold._skillfold import Instructions
@@ -44,6 +45,7 @@ __all__ = [
     "InvalidError",
     "NotFoundError",
     "RefusedError",
+    "Registry",
     "Reviewer",
     "RunArgumentsError",
     "RunCancelledError",

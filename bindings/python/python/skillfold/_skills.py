@@ -30,6 +30,7 @@ from skillfold._arguments import (
     session_options,
 )
 from skillfold._improve import Proposing
+from skillfold._registry import Registry
 from skillfold._run import Running
 from skillfold._session import Session
 from skillfold._threads import to_thread
@@ -347,6 +348,10 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         frontmatter = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
         changes = self._native.register(name, f"---\n{frontmatter}---\n{instructions}")
         return views.Changes(json.loads(changes))
+
+    def registry(self, *, user: bool = False) -> Registry:
+        """Return what is installed from sources: of the project, or with `user` for all projects of the person."""
+        return Registry(self._native.registry(user))
 
     def load_order(self, skill_id: str) -> builtins.list[str]:
         """Return the ids of a skill and of all skills that it requires, each after those that it requires.

@@ -45,6 +45,7 @@ __all__ = [
     "FileFinding",
     "FileListing",
     "FoundSkill",
+    "HeldBackRow",
     "History",
     "HookClientTally",
     "HookPrompt",
@@ -53,21 +54,33 @@ __all__ = [
     "HookState",
     "HookTally",
     "Improvement",
+    "Install",
+    "InstallRow",
+    "LeftOut",
     "Listing",
     "LoadedSkill",
     "LogCounts",
     "MatchedSkill",
+    "Mention",
     "Missing",
     "NearTrigger",
+    "Origin",
+    "Outdated",
+    "OutdatedRow",
     "Overlap",
     "OverlapPair",
     "Path",
+    "Pin",
+    "Policy",
+    "PolicyRow",
     "Position",
     "Prompt",
     "Proposal",
     "ProposalList",
+    "Reach",
     "Recommendation",
     "RefusedRecord",
+    "RemovedSkills",
     "RootCacheState",
     "RootState",
     "Run",
@@ -86,11 +99,15 @@ __all__ = [
     "Skill",
     "SkillEvaluation",
     "SkillList",
+    "SkillProposal",
+    "SkillProposals",
     "SkillRecord",
     "SkillState",
     "SkillTally",
     "SkillTool",
     "SnippetText",
+    "SourceSkill",
+    "SourceSkills",
     "Span",
     "StatsPeriod",
     "StatsReport",
@@ -106,6 +123,9 @@ __all__ = [
     "Turn",
     "Unmatched",
     "UnusableScript",
+    "Update",
+    "Verification",
+    "VerificationRow",
     "VersionRow",
     "Why",
     "WrittenFile",
@@ -534,6 +554,8 @@ class Doctor(View):
     """What the models of the clients that are set up pay for skills."""
     hooks: list[HookState]
     """The hooks of the clients that the user has."""
+    policy: Policy | None
+    """The policy for sources; absent if there is none."""
     refused: list[RefusedRecord]
     """Folders whose `SKILL.md` is not a valid skill, by root and folder."""
     roots: list[RootState]
@@ -590,6 +612,10 @@ class Effects(View):
     """The suggested version, if the skill has one now."""
     queries: int
     """The labelled requests that were run."""
+    reaches: list[Reach]
+    """What the skill would reach and does not reach now, by kind."""
+    removed_permissions: list[str]
+    """The permissions that it would no longer ask for."""
     step: str
     """The suggested step of the version: `patch`, `minor` or `major`."""
 
@@ -770,6 +796,20 @@ class FoundSkill(View):
     """The version as written in the frontmatter; absent if there is none."""
 
 
+class HeldBackRow(View):
+    """A skill whose newest version the policy does not allow yet."""
+
+    __slots__ = ()
+    name: str
+    """Its name."""
+    newest: Pin
+    """The newest version."""
+    reason: str
+    """Why, with the rule and its file."""
+    until: str | None
+    """When it is allowed, in UTC; absent if that is never."""
+
+
 class History(View):
     """The versions of a skill."""
 
@@ -904,6 +944,30 @@ class Improvement(View):
     """Whether the file was written."""
 
 
+class InstallRow(View):
+    """A skill of the lock."""
+
+    __slots__ = ()
+    error: str | None
+    """Why it failed."""
+    name: str
+    """Its name."""
+    state: str
+    """`installed`, `unchanged` or `failed`."""
+
+
+class Install(View):
+    """What was restored from the lock."""
+
+    __slots__ = ()
+    proposed: list[SkillProposal]
+    """The skills that are wanted and not in the lock yet, as proposals."""
+    skills: list[InstallRow]
+    """Every skill that is locked or could not be proposed."""
+    unwanted: list[str]
+    """The skills that are in the lock and no longer wanted."""
+
+
 class LoadedSkill(TextView):
     """The loaded instructions of a skill."""
 
@@ -926,6 +990,16 @@ class LoadedSkill(TextView):
     """The text for the model: the instructions in the envelope."""
     tokens: int
     """Tokens of the instructions without the envelope, estimated as one per 4 bytes."""
+
+
+class LeftOut(View):
+    """What a source has that is not among its skills."""
+
+    __slots__ = ()
+    path: str
+    """The file or folder in the source."""
+    reason: str
+    """Why it was left out."""
 
 
 class Listing(TextView):
@@ -999,6 +1073,18 @@ class MatchedSkill(View):
     """Tokens of its instructions; absent if they were not counted."""
 
 
+class Mention(View):
+    """Where a skill mentions something."""
+
+    __slots__ = ()
+    file: str
+    """The file in the skill."""
+    line: int
+    """The line of the first mention."""
+    name: str
+    """What it is, without control and invisible characters, cut to 100 characters."""
+
+
 class Missing(View):
     """A skill that an agent uses but does not have."""
 
@@ -1023,6 +1109,58 @@ class NearTrigger(View):
     """Its words that are not in the request; none for a pattern."""
     trigger: str
     """The trigger."""
+
+
+class Origin(View):
+    """Where an installed skill is from."""
+
+    __slots__ = ()
+    clients: list[str]
+    """The clients that have it in a folder of their own."""
+    digest: str
+    """Its digest."""
+    folder: str
+    """Its folder in the source."""
+    is_wanted: bool
+    """Whether `skills.toml` wants it."""
+    name: str
+    """Its name."""
+    source: str
+    """Its source as typed."""
+    time: str
+    """When it was locked, in UTC."""
+    version: Pin
+    """The version that was chosen."""
+    versions: list[VersionRow]
+    """Its versions on this machine, oldest first."""
+    wanted: str | None
+    """The version as typed."""
+
+
+class OutdatedRow(View):
+    """A skill whose source has another version."""
+
+    __slots__ = ()
+    locked: Pin
+    """The version that is locked."""
+    name: str
+    """Its name."""
+    newest: Pin
+    """The version that it would be updated to."""
+    source: str
+    """Its source as typed."""
+
+
+class Outdated(View):
+    """The skills whose sources have another version."""
+
+    __slots__ = ()
+    failed: list[InstallRow]
+    """The skills whose source did not answer, or is not allowed."""
+    held_back: list[HeldBackRow]
+    """The skills whose newest version the policy does not allow yet."""
+    skills: list[OutdatedRow]
+    """The skills."""
 
 
 class OverlapPair(View):
@@ -1084,6 +1222,40 @@ class Path(View):
     __slots__ = ()
     path: str
     """The path, whether or not something is there."""
+
+
+class Pin(View):
+    """Which version of a source was chosen."""
+
+    __slots__ = ()
+    archive: str | None
+    """The digest of the archive, for archives."""
+    commit: str | None
+    """The commit, for git."""
+    tag: str | None
+    """The tag, if there is one."""
+
+
+class PolicyRow(View):
+    """A rule of the policy."""
+
+    __slots__ = ()
+    name: str
+    """Its name in the file."""
+    origin: str
+    """Where it is, as `path:line`."""
+    value: str
+    """What it says."""
+
+
+class Policy(View):
+    """The policy for the sources of the project's skills."""
+
+    __slots__ = ()
+    error: str | None
+    """Why a file of it cannot be read; then nothing is fetched or installed."""
+    rules: list[PolicyRow]
+    """The rules of the machine, the user and the project, which all hold."""
 
 
 class Position(View):
@@ -1180,6 +1352,18 @@ class Proposal(View):
     """When, in UTC as RFC 3339."""
 
 
+class Reach(View):
+    """What a version reaches of one kind, and the version before does not."""
+
+    __slots__ = ()
+    kind: str
+    """`hidden_characters`, `permission`, `load_command`, `host`, `command`, `path` or `unread_file`."""
+    mentions: list[Mention]
+    """The first 100, those to look at first in front."""
+    total: int
+    """How many there are."""
+
+
 class Recommendation(View):
     """What a reviewer thinks of a proposal."""
 
@@ -1204,6 +1388,14 @@ class RefusedRecord(View):
     """The folder's path inside its root."""
     root: str
     """The label of the root, such as its path."""
+
+
+class RemovedSkills(View):
+    """The skills that were removed."""
+
+    __slots__ = ()
+    skills: list[str]
+    """Their names."""
 
 
 class RootCacheState(View):
@@ -1386,6 +1578,8 @@ class SettingsReport(View):
     __slots__ = ()
     findings: list[SettingProblem]
     """Problems with the settings."""
+    policy: Policy | None
+    """The policy for sources; absent if there is none."""
     settings: list[SettingRow]
     """The settings, in the order of their documentation; a list has one row per entry."""
 
@@ -1526,6 +1720,38 @@ class SkillList(View):
     """
     skills: list[SkillRecord]
     """The skills, ordered by id."""
+
+
+class SkillProposal(View):
+    """A skill that was proposed from a source."""
+
+    __slots__ = ()
+    before: Pin | None
+    """The version that is locked now; absent for a new skill."""
+    conflicts: list[str]
+    """The files that the user and the author changed in the same lines."""
+    diff: str | None
+    """The change as a unified diff."""
+    effects: Effects | None
+    """What it would do."""
+    name: str
+    """Its name."""
+    proposal: str | None
+    """The name of the proposal; absent if there is none, or the skill is installed like this already."""
+    source: str
+    """Its source as typed."""
+    version: Pin
+    """Which version it is."""
+
+
+class SkillProposals(View):
+    """Skills that were proposed from a source."""
+
+    __slots__ = ()
+    failed: list[InstallRow]
+    """The skills that could not be proposed."""
+    skills: list[SkillProposal]
+    """The skills."""
 
 
 class SkillRecord(View):
@@ -1734,6 +1960,34 @@ class SnippetText(View):
     """Byte ranges of the request's words in `text`."""
     text: str
     """The text on one line: at most 160 bytes, plus `…` where it was cut."""
+
+
+class SourceSkill(View):
+    """A skill of a source."""
+
+    __slots__ = ()
+    description: str
+    """Its description, on one line."""
+    folder: str
+    """Its folder in the source; empty if the source is the skill."""
+    installed: Pin | None
+    """The version that is installed."""
+    name: str
+    """Its name."""
+    plugin: str | None
+    """The plugin that lists it."""
+
+
+class SourceSkills(View):
+    """The skills of a source."""
+
+    __slots__ = ()
+    left_out: list[LeftOut]
+    """What the source has that is not among its skills."""
+    skills: list[SourceSkill]
+    """The skills: by name, or the best first if they were searched."""
+    source: str
+    """The source as typed."""
 
 
 class Span(View):
@@ -1949,6 +2203,48 @@ class UnusableScript(View):
     """The path as the skill has it."""
     reason: str
     """Why it cannot be run."""
+
+
+class Update(View):
+    """What became of an update."""
+
+    __slots__ = ()
+    changed: list[SkillProposal]
+    """The skills that changed, for a pull request."""
+    current: list[str]
+    """The skills whose source has nothing newer, or the same files."""
+    failed: list[InstallRow]
+    """The skills that could not be looked up or fetched, or whose source is not allowed."""
+    held_back: list[HeldBackRow]
+    """The skills whose newest version the policy does not allow yet."""
+    proposed: list[SkillProposal]
+    """The updates that were proposed, or would be."""
+
+
+class VerificationRow(View):
+    """A skill compared with the lock."""
+
+    __slots__ = ()
+    broken_folders: list[str]
+    """The folders of clients that do not have it as it is installed."""
+    installed: str | None
+    """The digest of what is installed."""
+    locked: str | None
+    """The digest in the lock."""
+    name: str
+    """Its name."""
+    state: str
+    """`equal`, `different`, `missing`, `not_locked` or `not_wanted`."""
+
+
+class Verification(View):
+    """What is installed, compared with the lock."""
+
+    __slots__ = ()
+    is_as_locked: bool
+    """Whether everything is as locked."""
+    skills: list[VerificationRow]
+    """Every skill that is locked or wanted."""
 
 
 class VersionRow(View):
@@ -2208,6 +2504,7 @@ Diagnostic._fields = {
 Doctor._fields = {
     "clients": (None, ClientCost),
     "hooks": (None, HookState),
+    "policy": (None, Policy),
     "refused": (None, RefusedRecord),
     "roots": (None, RootState),
     "settings": (None, SettingProblem),
@@ -2234,6 +2531,8 @@ Effects._fields = {
     "new_findings": (None, Diagnostic),
     "next_version": (None, None),
     "queries": (None, None),
+    "reaches": (None, Reach),
+    "removed_permissions": (None, None),
     "step": (None, None),
 }
 EvaluationSummary._fields = {
@@ -2311,6 +2610,12 @@ FoundSkill._fields = {
     "tags": ([], None),
     "version": (None, None),
 }
+HeldBackRow._fields = {
+    "name": (None, None),
+    "newest": (None, Pin),
+    "reason": (None, None),
+    "until": (None, None),
+}
 History._fields = {
     "folder": (None, None),
     "skill_id": (None, None),
@@ -2370,6 +2675,16 @@ Improvement._fields = {
     "terms": (None, SharedTerm),
     "written": (None, None),
 }
+InstallRow._fields = {
+    "error": (None, None),
+    "name": (None, None),
+    "state": (None, None),
+}
+Install._fields = {
+    "proposed": ([], SkillProposal),
+    "skills": (None, InstallRow),
+    "unwanted": ([], None),
+}
 LoadedSkill._fields = {
     "base_dir": (None, None),
     "envelope": (None, None),
@@ -2379,6 +2694,10 @@ LoadedSkill._fields = {
     "run_notes": (None, None),
     "text": (None, None),
     "tokens": (None, None),
+}
+LeftOut._fields = {
+    "path": (None, None),
+    "reason": (None, None),
 }
 Listing._fields = {
     "left_out": ([], None),
@@ -2409,6 +2728,11 @@ MatchedSkill._fields = {
     "tier": (None, None),
     "tokens": (None, None),
 }
+Mention._fields = {
+    "file": (None, None),
+    "line": (None, None),
+    "name": (None, None),
+}
 Missing._fields = {
     "id": (None, None),
     "reason": (None, None),
@@ -2418,6 +2742,29 @@ NearTrigger._fields = {
     "kind": (None, None),
     "missing": ([], None),
     "trigger": (None, None),
+}
+Origin._fields = {
+    "clients": (None, None),
+    "digest": (None, None),
+    "folder": (None, None),
+    "is_wanted": (None, None),
+    "name": (None, None),
+    "source": (None, None),
+    "time": (None, None),
+    "version": (None, Pin),
+    "versions": (None, VersionRow),
+    "wanted": (None, None),
+}
+OutdatedRow._fields = {
+    "locked": (None, Pin),
+    "name": (None, None),
+    "newest": (None, Pin),
+    "source": (None, None),
+}
+Outdated._fields = {
+    "failed": ([], InstallRow),
+    "held_back": ([], HeldBackRow),
+    "skills": (None, OutdatedRow),
 }
 OverlapPair._fields = {
     "first": (None, None),
@@ -2442,6 +2789,20 @@ Overlap._fields = {
 }
 Path._fields = {
     "path": (None, None),
+}
+Pin._fields = {
+    "archive": (None, None),
+    "commit": (None, None),
+    "tag": (None, None),
+}
+PolicyRow._fields = {
+    "name": (None, None),
+    "origin": (None, None),
+    "value": (None, None),
+}
+Policy._fields = {
+    "error": (None, None),
+    "rules": (None, PolicyRow),
 }
 Position._fields = {
     "column": (None, None),
@@ -2485,6 +2846,11 @@ Proposal._fields = {
     "skill_id": (None, None),
     "time": (None, None),
 }
+Reach._fields = {
+    "kind": (None, None),
+    "mentions": (None, Mention),
+    "total": (None, None),
+}
 Recommendation._fields = {
     "by": (None, None),
     "reason": (None, None),
@@ -2495,6 +2861,9 @@ RefusedRecord._fields = {
     "file": (None, None),
     "folder": (None, None),
     "root": (None, None),
+}
+RemovedSkills._fields = {
+    "skills": (None, None),
 }
 RootCacheState._fields = {
     "file": (None, None),
@@ -2573,6 +2942,7 @@ SettingRow._fields = {
 }
 SettingsReport._fields = {
     "findings": (None, SettingProblem),
+    "policy": (None, Policy),
     "settings": (None, SettingRow),
 }
 Setup._fields = {
@@ -2630,6 +3000,20 @@ SkillList._fields = {
     "next": (None, None),
     "refused": ([], RefusedRecord),
     "skills": (None, SkillRecord),
+}
+SkillProposal._fields = {
+    "before": (None, Pin),
+    "conflicts": ([], None),
+    "diff": (None, None),
+    "effects": (None, Effects),
+    "name": (None, None),
+    "proposal": (None, None),
+    "source": (None, None),
+    "version": (None, Pin),
+}
+SkillProposals._fields = {
+    "failed": ([], InstallRow),
+    "skills": (None, SkillProposal),
 }
 SkillRecord._fields = {
     "cut": ([], None),
@@ -2723,6 +3107,18 @@ SnippetText._fields = {
     "marks": (None, Bytes),
     "text": (None, None),
 }
+SourceSkill._fields = {
+    "description": (None, None),
+    "folder": (None, None),
+    "installed": (None, Pin),
+    "name": (None, None),
+    "plugin": (None, None),
+}
+SourceSkills._fields = {
+    "left_out": (None, LeftOut),
+    "skills": (None, SourceSkill),
+    "source": (None, None),
+}
 Span._fields = {
     "end": (None, Position),
     "start": (None, Position),
@@ -2814,6 +3210,24 @@ UnusableScript._fields = {
     "path": (None, None),
     "reason": (None, None),
 }
+Update._fields = {
+    "changed": ([], SkillProposal),
+    "current": (None, None),
+    "failed": ([], InstallRow),
+    "held_back": ([], HeldBackRow),
+    "proposed": (None, SkillProposal),
+}
+VerificationRow._fields = {
+    "broken_folders": ([], None),
+    "installed": (None, None),
+    "locked": (None, None),
+    "name": (None, None),
+    "state": (None, None),
+}
+Verification._fields = {
+    "is_as_locked": (None, None),
+    "skills": (None, VerificationRow),
+}
 VersionRow._fields = {
     "by": (None, None),
     "cause": (None, None),
@@ -2868,25 +3282,33 @@ KINDS: dict[str, type[View]] = {
     "history": History,
     "hook_prompts": HookPrompts,
     "improvement": Improvement,
+    "installed": Install,
     "instructions": LoadedSkill,
     "listing": Listing,
+    "origin": Origin,
+    "outdated": Outdated,
     "overlap": Overlap,
     "path": Path,
     "prompt": Prompt,
     "proposal": Proposal,
     "proposals": ProposalList,
+    "removed_skills": RemovedSkills,
     "run": Run,
     "scripts": ScriptList,
     "search": SearchResults,
     "settings": SettingsReport,
     "setup": Setup,
     "skill": Skill,
+    "skill_proposals": SkillProposals,
     "skills": SkillList,
+    "source_skills": SourceSkills,
     "stats": StatsReport,
     "tools": ToolList,
     "trusted": Trusted,
     "trusted_skills": TrustedSkills,
     "turn": Turn,
+    "updated": Update,
+    "verification": Verification,
     "why": Why,
     "written": WrittenFile,
 }

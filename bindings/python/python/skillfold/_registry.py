@@ -1,0 +1,115 @@
+"""Skills from repositories, archives and folders, pinned in a lock."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from skillfold import views
+from skillfold._arguments import as_list, checked_limit
+from skillfold._threads import to_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from skillfold import _skillfold
+
+
+class Registry:
+    """The skills that are installed from sources, of the project or of the person. `Skills.registry` returns one.
+
+    Nothing here asks anybody. `add` and `update` propose: a `Reviewer` decides, or a person with `skillfold review`.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _skillfold.Registry) -> None:
+        """Use `Skills.registry`."""
+        self._native = native
+
+    def search(self, source: str, request: str = "", limit: int = 10) -> views.SourceSkills:
+        """Return the skills of a source that answer a request best, or all of them. Nothing is installed."""
+        checked_limit(limit)
+        return views.SourceSkills(json.loads(self._native.skills_in(source, request, limit)))
+
+    async def asearch(self, source: str, request: str = "", limit: int = 10) -> views.SourceSkills:
+        """Do what `search` does, on another thread."""
+        return await to_thread(self.search, source, request, limit)
+
+    def add(
+        self, source: str, skills: Sequence[str] = (), *, all: bool = False, clients: Sequence[str] = ()  # noqa: A002
+    ) -> views.SkillProposals:
+        """Fetch skills and propose to install them.
+
+        `source` is what `skillfold add` takes, such as `owner/repo@^1.2`. Without names and `all`, it must have one
+        skill. `clients` get the skills in a folder of their own too.
+        """
+        names, ids = as_list(skills, "skills"), as_list(clients, "clients")
+        new = {"source": source, "names": names, "all": all, "clients": ids}
+        return views.SkillProposals(json.loads(self._native.add(new)))
+
+    async def aadd(
+        self, source: str, skills: Sequence[str] = (), *, all: bool = False, clients: Sequence[str] = ()  # noqa: A002
+    ) -> views.SkillProposals:
+        """Do what `add` does, on another thread."""
+        return await to_thread(self.add, source, skills, all=all, clients=clients)
+
+    def install(self, *, frozen: bool = False, offline: bool = False, discard_edits: bool = False) -> views.Install:
+        """Restore the skills of the lock: each has the digest of the lock, or is in the result as failed.
+
+        Skills that are wanted and not locked are proposed; with `frozen` they are an error. `offline` fetches nothing.
+        A skill that was edited is left alone, unless `discard_edits` is set.
+        """
+        return views.Install(json.loads(self._native.install(frozen, offline, discard_edits)))
+
+    async def ainstall(
+        self, *, frozen: bool = False, offline: bool = False, discard_edits: bool = False
+    ) -> views.Install:
+        """Do what `install` does, on another thread."""
+        return await to_thread(self.install, frozen=frozen, offline=offline, discard_edits=discard_edits)
+
+    def verify(self) -> views.Verification:
+        """Compare what is installed with the lock, without the network."""
+        return views.Verification(json.loads(self._native.verify()))
+
+    def outdated(self) -> views.Outdated:
+        """Ask the sources which skills have another version."""
+        return views.Outdated(json.loads(self._native.outdated()))
+
+    async def aoutdated(self) -> views.Outdated:
+        """Do what `outdated` does, on another thread."""
+        return await to_thread(self.outdated)
+
+    def update(self, *names: str, dry_run: bool = False) -> views.Update:
+        """Propose the newest versions of skills, of all without names. `dry_run` proposes nothing."""
+        return views.Update(json.loads(self._native.update(list(names), dry_run)))
+
+    async def aupdate(self, *names: str, dry_run: bool = False) -> views.Update:
+        """Do what `update` does, on another thread."""
+        return await to_thread(self.update, *names, dry_run=dry_run)
+
+    def remove(self, name: str, *, discard_edits: bool = False) -> None:
+        """Remove a skill, its links and its entries. One that was edited is refused, unless `discard_edits` is set."""
+        self._native.remove(name, discard_edits)
+
+    def vendor(self) -> views.Install:
+        """Copy every skill of the lock into `.skillfold/vendor`, which `install` takes them from without the network."""
+        return views.Install(json.loads(self._native.vendor()))
+
+    def why_installed(self, name: str) -> views.Origin:
+        """Return where a skill is from, and its versions on this machine."""
+        return views.Origin(json.loads(self._native.why_installed(name)))
+
+    @property
+    def wanted_file(self) -> Path:
+        """The path of `skills.toml`."""
+        return self._native.files()[0]
+
+    @property
+    def lock_file(self) -> Path:
+        """The path of `skills.lock`."""
+        return self._native.files()[1]
+
+    def __repr__(self) -> str:
+        return f"<Registry of {self.lock_file}>"
