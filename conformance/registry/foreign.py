@@ -76,6 +76,9 @@ class Foreign:
         result = machine.folder / "result.json"
         job = CLIENT_OF[client].job(self.node, self.modules, machine.home, "What can you do?", script, result)
         job["folder"] = str(project)
+        if client == "codex":
+            # Its own sandbox is not there on every machine, and is not what is tested.
+            job["command"].insert(-1, "--dangerously-bypass-approvals-and-sandbox")
         (machine.folder / "job.json").write_text(json.dumps(job))
         subprocess.run([*isolated, sys.executable, CLIENTS / "inside.py", machine.folder / "job.json"], check=True)
         for path in job["files"]:

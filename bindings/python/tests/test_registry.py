@@ -39,7 +39,7 @@ class Source:
         self.git("tag", tag)
 
     def git(self, *arguments: str) -> None:
-        subprocess.run(["git", "-C", str(self.folder), *arguments], check=True)
+        subprocess.run(["git", "-C", str(self.folder), *arguments], check=True)  # noqa: S607
 
 
 @pytest.fixture

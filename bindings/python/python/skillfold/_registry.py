@@ -38,7 +38,12 @@ class Registry:
         return await to_thread(self.search, source, request, limit)
 
     def add(
-        self, source: str, skills: Sequence[str] = (), *, all: bool = False, clients: Sequence[str] = ()  # noqa: A002
+        self,
+        source: str,
+        skills: Sequence[str] = (),
+        *,
+        all: bool = False,  # noqa: A002
+        clients: Sequence[str] = (),
     ) -> views.SkillProposals:
         """Fetch skills and propose to install them.
 
@@ -50,7 +55,12 @@ class Registry:
         return views.SkillProposals(json.loads(self._native.add(new)))
 
     async def aadd(
-        self, source: str, skills: Sequence[str] = (), *, all: bool = False, clients: Sequence[str] = ()  # noqa: A002
+        self,
+        source: str,
+        skills: Sequence[str] = (),
+        *,
+        all: bool = False,  # noqa: A002
+        clients: Sequence[str] = (),
     ) -> views.SkillProposals:
         """Do what `add` does, on another thread."""
         return await to_thread(self.add, source, skills, all=all, clients=clients)
@@ -94,7 +104,7 @@ class Registry:
         self._native.remove(name, discard_edits)
 
     def vendor(self) -> views.Install:
-        """Copy every skill of the lock into `.skillfold/vendor`, which `install` takes them from without the network."""
+        """Copy every skill of the lock into `.skillfold/vendor`, for `install` without the network."""
         return views.Install(json.loads(self._native.vendor()))
 
     def why_installed(self, name: str) -> views.Origin:
