@@ -211,6 +211,12 @@ run-scripts *options:
     cargo build --release -p skillfold-cli
     python3 conformance/run/run.py --skillfold target/release/skillfold {{options}}
 
+# Skills from real servers of git and files: 200 restored, 1,000 changed bytes, 500 attacks, every fault of a write, 200 updates with
+# edits, other installers and clients, and what it costs; `--only NAME` runs one of these
+registry *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/registry/run.py --skillfold target/release/skillfold --release {{options}}
+
 # Ten skills work on a project, as a new user would have them; `--uv PATH` for those with packages
 project-skills *options:
     cargo build --release -p skillfold-cli

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use skillfold::Skills;
-use skillfold::core::Error;
+use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
+use skillfold::core::{Entry, Error};
 use skillfold::registry::{
     AddRequest, AddedSkill, Address, LeftOut, Names, Registry, SkillInSource,
 };
@@ -136,12 +137,11 @@ pub(crate) fn show_skills(found: &[SkillInSource], output: &mut Output) -> Resul
     let mut table = Table::default();
     for (it, number) in found.iter().zip(1_u32..) {
         let description = ellipsize(&it.skill.description, MAX_DESCRIPTION);
-        let installed = it.installed.as_ref().map_or("", |_| "installed");
+        let installed = it.installed.as_ref().map_or("", |_| "installed: ");
         table.row([
             (DIM, &number.to_string()),
             (BOLD, it.skill.name.as_str()),
-            (PLAIN, &visible(&description)),
-            (DIM, installed),
+            (PLAIN, &format!("{installed}{}", visible(&description))),
         ]);
     }
     output.show_table(&table)?;
@@ -227,7 +227,34 @@ pub(crate) fn decide(
             }
         }
     }
+    say_withheld(skills, &waiting, output)?;
     Ok(decided)
+}
+
+/// Says if models do not get what was installed.
+fn say_withheld(
+    skills: &Skills,
+    added: &[(&Proposal, &AddedSkill)],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    skills.refresh()?;
+    let catalog = skills.catalog();
+    let is_new = |entry: &Entry<'_>| {
+        let folder = entry.base_dir();
+        added
+            .iter()
+            .any(|(_, skill)| Some(&skill.folder) == folder.as_ref())
+    };
+    let withheld = catalog
+        .entries()
+        .filter(|entry| !entry.is_visible() && is_new(entry));
+    let withheld: Vec<Status> = withheld.map(|entry| entry.status()).collect();
+    if withheld.contains(&Status::Untrusted) {
+        output.say("Models do not get it yet, since the project is not trusted: `skillfold trust`");
+    } else if !withheld.is_empty() {
+        output.say("Models do not get it: `skillfold doctor` says why");
+    }
+    Ok(())
 }
 
 /// Shows what waits: the first in full, the others in a line each.

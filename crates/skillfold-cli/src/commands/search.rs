@@ -69,11 +69,14 @@ fn search_in(
     }
     add::show_skills(&contents.skills, output)?;
     add::say_left_out(&contents.left_out, output);
-    let number = pluralize(contents.skills.len(), "skill", "skills");
-    output.say(format!(
-        "{number}; `skillfold add {} --skill NAME` adds one",
-        visible(source)
-    ));
+    let source = visible(source);
+    output.say(match contents.skills.len() {
+        0 => format!("No skill found; `skillfold search --in {source}` lists all"),
+        number => format!(
+            "{}; `skillfold add {source} --skill NAME` adds one",
+            pluralize(number, "skill", "skills")
+        ),
+    });
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,6 @@
 //! `skillfold verify`
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use skillfold::core::diagnostic::visible;
@@ -10,7 +11,9 @@ use crate::arguments::{Global, Verify};
 use crate::failure::{CommandResult, EXIT_PROBLEMS};
 use crate::host;
 use crate::terminal::digest::short;
-use crate::terminal::output::{BAD, BOLD, GOOD, Output, PLAIN, display_path, paint, pluralize};
+use crate::terminal::output::{
+    BAD, BOLD, DIM, GOOD, Output, PLAIN, display_path, paint, pluralize,
+};
 use crate::terminal::table::Table;
 
 pub(crate) fn run(global: &Global, options: &Verify, output: &mut Output) -> CommandResult {
@@ -40,6 +43,10 @@ pub(crate) fn run(global: &Global, options: &Verify, output: &mut Output) -> Com
         "{problems} of {total} not as locked in {}",
         display_path(registry.lock_file())
     ));
+    let ways = verification.problems().map(|skill| way_out(skill.state));
+    for way in ways.collect::<BTreeSet<_>>() {
+        output.say(format!("{}: {way}", paint(DIM, "hint")));
+    }
     Ok(ExitCode::from(EXIT_PROBLEMS))
 }
 
@@ -59,22 +66,31 @@ fn what_is_wrong(skill: &VerifiedSkill) -> String {
     };
     match skill.state {
         VerifyState::Different => format!(
-            "{} installed, {} locked; keep edits with `skillfold update`, or restore with `skillfold install --discard-edits`",
+            "{} installed, {} locked",
             digest(skill.installed),
             digest(skill.locked)
         ),
-        VerifyState::Missing => "`skillfold install` restores it".to_owned(),
-        VerifyState::NotLocked => "`skillfold install` looks it up and locks it".to_owned(),
-        VerifyState::NotWanted => {
-            "it is not in `skills.toml`; `skillfold remove` removes it".to_owned()
-        }
+        VerifyState::Missing => "is not installed".to_owned(),
+        VerifyState::NotLocked => "is not in the lock, or from another source".to_owned(),
+        VerifyState::NotWanted => "is not in `skills.toml`".to_owned(),
         _ => {
             let folders = skill
                 .broken_folders
                 .iter()
                 .map(|it| display_path(&it.folder));
-            let folders = folders.collect::<Vec<_>>().join(", ");
-            format!("{folders} is not this skill; `skillfold install` links it again")
+            folders.collect::<Vec<_>>().join(", ")
         }
+    }
+}
+
+fn way_out(state: VerifyState) -> &'static str {
+    match state {
+        VerifyState::Different => {
+            "`skillfold update` keeps edits and merges them; `skillfold install --discard-edits` restores what is locked"
+        }
+        VerifyState::Missing => "`skillfold install` restores what is missing",
+        VerifyState::NotLocked => "`skillfold install` looks up what is not locked, and locks it",
+        VerifyState::NotWanted => "`skillfold remove` removes what is not wanted",
+        _ => "`skillfold install` links a client's folder again",
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use skillfold_core::load::Digest;
-use skillfold_core::{Error, ErrorKind, Refusal};
+use skillfold_core::{Error, ErrorKind};
 use skillfold_registry::{Fetcher, LockedSkill, Pin};
 use skillfold_store::{SkillFiles, SkillPath, VersionCause};
 
@@ -14,7 +14,8 @@ use crate::environment;
 
 /// The folder of copies, in a project or in the home.
 const VENDOR: &str = ".skillfold/vendor";
-const EDITED: &str = "It was edited here; keep the edits with `skillfold update`, or install over them with `--discard-edits`";
+const EDITED: &str =
+    "Keep the edits with `skillfold update`, or install over them with `--discard-edits`";
 
 /// How the lock is restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -201,11 +202,8 @@ impl Registry<'_> {
             Ok(!current.is_empty() && !self.is_from_source(&place, current.digest())?)
         };
         if !options.discard_edits && is_edited()? {
-            return Err(Error::refused(
-                locked.name.as_str(),
-                Refusal::Changing,
-                EDITED,
-            ));
+            let message = format!("`{}` was edited here", locked.name);
+            return Err(Error::new(ErrorKind::Refused, message, EDITED));
         }
         Ok(Some((place, current)))
     }

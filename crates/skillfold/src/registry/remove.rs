@@ -1,14 +1,13 @@
 //! Removes skills that were installed from a source.
 
-use skillfold_core::{Error, Refusal};
+use skillfold_core::{Error, ErrorKind};
 use skillfold_store::SkillFiles;
 
 use super::files::Change;
 use super::{Registry, not_installed};
 use crate::environment;
 
-const EDITED: &str =
-    "It was edited here and would be gone; save your edits, or pass `--discard-edits`";
+const EDITED: &str = "Your edits would be gone; save them, or pass `--discard-edits`";
 
 /// A skill that was removed.
 #[derive(Clone, Debug)]
@@ -43,7 +42,8 @@ impl Registry<'_> {
             && current.digest() != known.digest
             && !discard_edits
         {
-            return Err(Error::refused(name, Refusal::Changing, EDITED));
+            let message = format!("`{name}` was edited here");
+            return Err(Error::new(ErrorKind::Refused, message, EDITED));
         }
         // What is not locked was not installed by us, and stays.
         let staying = current.as_ref().filter(|_| known.is_none());
