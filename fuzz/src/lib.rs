@@ -5,6 +5,7 @@ mod envelope;
 mod fix;
 mod frontmatter;
 mod lines;
+mod lock;
 mod manifest;
 mod matching;
 mod request;
@@ -31,6 +32,7 @@ pub fn run(target: &str, bytes: &[u8]) {
         "fix" => with(bytes, fix::run),
         "frontmatter" => frontmatter::run(bytes),
         "lines" => with(bytes, lines::run),
+        "lock" => lock::run(bytes),
         "manifest" => with(bytes, manifest::run),
         "matching" => with(bytes, matching::run),
         "request" => with(bytes, request::run),

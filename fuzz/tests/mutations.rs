@@ -133,6 +133,7 @@ targets! {
     fix / 1,
     frontmatter / 1,
     lines / 1,
+    lock / 1,
     manifest / 1,
     matching / 2,
     request / 20,

@@ -77,14 +77,14 @@ impl Address {
             let message = format!("Not a source: `{text}`");
             Error::new(ErrorKind::Invalid, message, FORMS)
         };
-        let is_odd = |c: char| c.is_control() || c.is_whitespace();
-        if text.is_empty() || text.len() > MAX_BYTES || text.starts_with('-') {
+        let is_odd = text.is_empty() || text.len() > MAX_BYTES || text.starts_with('-');
+        if is_odd || text.chars().any(char::is_control) {
             return Err(invalid());
         }
         if is_folder(text) {
             return Ok(Self::new(SourceKind::Folder, text, text.to_owned()));
         }
-        if text.chars().any(is_odd) {
+        if text.chars().any(char::is_whitespace) {
             return Err(invalid());
         }
         if let Some((scheme, rest)) = text.split_once("://") {
@@ -236,23 +236,22 @@ impl Address {
     ) -> Option<Self> {
         let (path, mut version) = split_version(path)?;
         let path = path.trim_end_matches('/');
-        if path.contains('?') {
+        // An archive has no versions.
+        let is_archive = scheme.starts_with("http") && ARCHIVES.iter().any(|it| path.ends_with(it));
+        if path.contains('?') || is_archive {
             return None;
         }
         let (mut repository, mut folder) = split_repository(path);
-        // Pages of a folder, as browsers show them: `/tree/BRANCH/FOLDER`.
-        let known_host = matches!(host, "github.com" | "gitlab.com");
-        let page = ["/-/tree/", "/tree/", "/blob/"];
-        let found = page.iter().find_map(|page| path.split_once(page));
-        if let Some((before, after)) = found.filter(|_| known_host && version.is_none()) {
-            let (name, inner) = after.split_once('/').unwrap_or((after, ""));
-            let inner = inner.strip_suffix("SKILL.md").unwrap_or(inner);
-            version = is_version(name).then(|| name.to_owned());
-            (repository, folder) = (before, inner.trim_end_matches('/'));
-        } else if known_host && folder.is_empty() {
-            let second = path.match_indices('/').nth(2).map(|(at, _)| at);
-            if let Some(second) = second.filter(|_| host == "github.com") {
-                (repository, folder) = (&path[..second], &path[second + 1..]);
+        if let Some((before, name, inner)) = page(host, path).filter(|_| folder.is_empty()) {
+            if version.is_some() || !is_version(name) {
+                return None;
+            }
+            version = Some(name.to_owned());
+            (repository, folder) = (before, inner);
+        } else if host == "github.com" && folder.is_empty() {
+            let third = path.match_indices('/').nth(2).map(|(at, _)| at);
+            if let Some(third) = third {
+                (repository, folder) = (&path[..third], &path[third + 1..]);
             }
         }
         if let Some(fragment) = fragment {
@@ -265,13 +264,16 @@ impl Address {
         if !has_name || repository.split('/').any(|name| name == "..") {
             return None;
         }
-        let location = format!("{scheme}://{authority}{repository}");
+        // Where the repository ends must be in the text, which is no page.
+        let is_short = host == "github.com" && repository.matches('/').count() == 2;
+        let is_page = folder.starts_with("tree/") || folder.starts_with("blob/");
+        let is_clear =
+            folder.is_empty() || repository.strip_suffix(".git").is_some() || is_short && !is_page;
+        let end = if is_clear { "" } else { ".git" };
+        let location = format!("{scheme}://{authority}{repository}{end}");
         let source = match folder {
             "" => location.clone(),
-            folder if repository.strip_suffix(".git").is_some() || host == "github.com" => {
-                format!("{location}/{folder}")
-            }
-            folder => format!("{location}.git/{folder}"),
+            folder => format!("{location}/{folder}"),
         };
         let mut address = Self::new(SourceKind::Git, &source, location);
         address.set_folder(folder.split('/'))?;
@@ -385,6 +387,20 @@ fn split_version(text: &str) -> Option<(&str, Option<String>)> {
         Some((path, version)) if is_version(version) => Some((path, Some(version.to_owned()))),
         Some(_) => None,
     }
+}
+
+/// Splits the path of a folder's page, as browsers show it: the repository, `/tree/`, a branch or tag, and the folder.
+fn page<'p>(host: &str, path: &'p str) -> Option<(&'p str, &'p str, &'p str)> {
+    let words = match host {
+        "github.com" => ["/tree/", "/blob/"],
+        "gitlab.com" => ["/-/tree/", "/-/blob/"],
+        _ => return None,
+    };
+    let (repository, rest) = words.iter().find_map(|word| path.split_once(word))?;
+    let is_repository = host != "github.com" || repository.matches('/').count() == 2;
+    let (version, folder) = rest.split_once('/').unwrap_or((rest, ""));
+    let folder = folder.strip_suffix("SKILL.md").unwrap_or(folder);
+    is_repository.then_some((repository, version, folder.trim_end_matches('/')))
 }
 
 /// Splits a path behind `.git`, or returns all of it.
