@@ -6,7 +6,7 @@
 #
 # Writes dist/skillfold-VERSION-TARGET.tar.gz, its .sha256, and the unpacked folder. Then unpacks the archive somewhere else
 # and runs the command, so the target must be one that this machine can run. A binary for musl must come out static and
-# position-independent. Needs rustup and a C compiler as a linker: no crate that is linked has C code.
+# position-independent. Needs rustup, and a C compiler as a linker and for `ring`, whose C code uses no C library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/manifest.sh
@@ -40,6 +40,7 @@ build() {
     std="$(rustc --print sysroot)/lib/rustlib/src/rust"
     commit="$(rustc -vV | sed -n 's/^commit-hash: //p')"
     export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$crates=registry"$'\x1f'"--remap-path-prefix=$std=/rustc/$commit"
+    case "$target" in *-linux-musl) export "CC_${target//-/_}=${CC:-cc}" ;; esac
     cargo build --locked --release --package skillfold-cli --target "$target"
 }
 
