@@ -86,8 +86,12 @@ impl CommitTree {
         let mut names = BTreeSet::new();
         while !bytes.is_empty() {
             let (TreeEntry { mode, name, id }, rest) = split_entry(bytes, id_bytes)
-                .ok_or_else(|| self.objects.malformed("a folder that cannot be read"))?;
+                .ok_or_else(|| self.objects.malformed("a damaged folder"))?;
             bytes = rest;
+            if name.is_empty() || name.contains(&b'/') {
+                let what = format!("a name that git does not allow: `{}`", name.escape_ascii());
+                return Err(self.objects.malformed(&what));
+            }
             if !names.insert(name) {
                 let what = format!("a folder with a name twice: `{}`", name.escape_ascii());
                 return Err(self.objects.malformed(&what));
@@ -174,6 +178,5 @@ fn split_entry(bytes: &[u8], id_bytes: usize) -> Option<(TreeEntry<'_>, &[u8])> 
     let (name, rest) = (&rest[..end], &rest[end + 1..]);
     let (id, rest) = rest.split_at_checked(id_bytes)?;
     let id = hexadecimal(id);
-    let is_name = !name.is_empty() && !name.contains(&b'/');
-    is_name.then_some((TreeEntry { mode, name, id }, rest))
+    Some((TreeEntry { mode, name, id }, rest))
 }
