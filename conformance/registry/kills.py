@@ -56,7 +56,7 @@ class Operation:
 
 
 class Ground:
-    """A machine that is made anew, at the same path, for each try."""
+    """A fresh machine for each try, always at the same path."""
 
     def __init__(self, folder: Path, binary: Path) -> None:
         self.folder, self.binary = folder, binary

@@ -144,7 +144,7 @@ def global_lock(checks: Checks, ground: Ground) -> None:
     checks.check("`npx skills list -g` lists ours and theirs", names == [OURS, THEIRS], listed)
     theirs = lock["skills"][THEIRS]
     fits = ours.keys() == theirs.keys() - {"note"} and ours.get("sourceUrl") == theirs["sourceUrl"]
-    checks.check("Our entry for the user has the fields of theirs", fits, f"{ours}\n{theirs}")
+    checks.check("Our entry for the user has the same fields as theirs", fits, f"{ours}\n{theirs}")
 
 
 CHECKS = (written, updated, absent, broken, global_lock)

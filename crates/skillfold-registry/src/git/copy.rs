@@ -72,7 +72,7 @@ impl RepositoryCopy {
         &self.location
     }
 
-    /// Returns git with this copy. What git would take from its settings is written anew if it was changed.
+    /// Returns git with this copy. Its settings are rewritten if something else changed them.
     pub(super) fn git(&self) -> Result<Git<'_>, Error> {
         if !self.is_ready() {
             let _lock = self.lock();

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The folder in the store's folder with a file for each lock that says what is being changed.
 const JOURNALS: &str = "installing";
 const MAX_JOURNAL_BYTES: u64 = 64 << 20;
-/// How often a change is planned anew because another process changed the lock meanwhile.
+/// How often a change is planned again because another process changed the lock.
 const MAX_PLANS: usize = 10;
 const CHANGING: &str = "Other processes kept changing it; try again";
 
