@@ -9,6 +9,8 @@
 use std::fs;
 use std::path::Path;
 
+use skillfold_testkit::in_checkout;
+
 /// Changed inputs of each target. A debug build takes up to half a millisecond for one, and the server ten.
 const MUTATIONS: u64 = 2_000;
 
@@ -75,7 +77,7 @@ fn change(random: &mut Random, seeds: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> 
 }
 
 fn check(target: &str, divisor: u64) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = in_checkout("fuzz");
     let mut paths: Vec<_> = fs::read_dir(folder.join("seeds").join(target))
         .expect("seeds")
         .map(|entry| entry.expect("a seed").path())
@@ -120,7 +122,7 @@ macro_rules! targets {
 
         #[test]
         fn every_fuzz_target_is_listed() {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz_targets");
+            let folder = in_checkout("fuzz/fuzz_targets");
             let mut files: Vec<_> = fs::read_dir(folder).expect("targets").map(|entry| entry.expect("a target").file_name()).collect();
             files.sort();
             assert_eq!(files, [$(concat!(stringify!($name), ".rs")),+]);

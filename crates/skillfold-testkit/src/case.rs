@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::in_checkout;
+
 /// Where a case's workspace skills are copied to: the user's skills folder.
 const USER_SKILLS_PATH: &str = "person/.agents/skills";
 
@@ -29,7 +31,7 @@ pub struct Case {
     reason = "cases are files in the workspace"
 )]
 pub fn cases() -> Vec<Case> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
+    let root = in_checkout("conformance/cases");
     let entries = std::fs::read_dir(&root).expect("the workspace has cases");
     let folders = entries.map(|entry| entry.expect("a case can be listed").path());
     let mut cases: Vec<Case> = folders
@@ -93,9 +95,7 @@ impl Case {
 ///
 /// Panics if it does not exist or cannot be copied.
 pub fn lay_out(folder: &str, to: &Path) {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(folder);
+    let from = in_checkout(folder);
     assert!(from.is_dir(), "the workspace has no folder `{folder}`");
     copy_folder(&from, to);
 }

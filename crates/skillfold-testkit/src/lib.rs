@@ -12,7 +12,7 @@ mod race;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod arena;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
@@ -33,6 +33,25 @@ pub use hidden::{
 };
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{RaceCounts, RaceOutcome, Swap, race_time};
+
+/// Returns a path in the checkout whose tests Cargo runs. Two checkouts may share what was built, so it is not the path that
+/// was known to the compiler.
+///
+/// # Panics
+///
+/// Panics if Cargo does not run the tests.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests read the files of their checkout"
+)]
+pub fn in_checkout(path: &str) -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo runs the tests");
+    let checkout = Path::new(&package)
+        .ancestors()
+        .find(|folder| folder.join("crates").is_dir())
+        .expect("the package is in a checkout");
+    checkout.join(path)
+}
 
 /// Returns a time long after every file change, so that every revision is settled.
 pub fn far_future() -> SystemTime {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold::core::load::{Digest, FileDigests};
@@ -11,6 +10,7 @@ use skillfold::{
     Environment,
     conversation::{ConversationKey, Conversations},
 };
+use skillfold_testkit::in_checkout;
 
 use crate::command::World;
 
@@ -27,12 +27,7 @@ fn world() -> World {
 }
 
 fn fixture(name: &str) -> Vec<u8> {
-    fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/formats")
-            .join(name),
-    )
-    .unwrap()
+    fs::read(in_checkout("crates/skillfold-cli/tests/formats").join(name)).unwrap()
 }
 
 /// Returns a fixture with the paths of a world.
@@ -89,7 +84,7 @@ fn check(world: &World, name: &str, read: &[&str], today: &str, write: &[&str]) 
 
 #[test]
 fn every_listed_format_has_a_fixture_and_every_fixture_a_row() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let crates = in_checkout("crates");
     let page = fs::read_to_string(crates.join("../docs/formats.md")).unwrap();
     let mut listed = BTreeSet::new();
     for row in page

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use serde_json::Value;
 use skillfold::{
     Settings,
     settings::{KEYS, Key},
 };
+use skillfold_testkit::in_checkout;
 
 use crate::command::World;
 use crate::serve::serve;
@@ -201,8 +201,8 @@ fn help(world: &World, words: &[String]) -> String {
 
 fn compare(page: &str, is: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::create_dir_all(path(page).parent().unwrap()).unwrap();
-        std::fs::write(path(page), is).unwrap();
+        std::fs::create_dir_all(in_checkout(page).parent().unwrap()).unwrap();
+        std::fs::write(in_checkout(page), is).unwrap();
     }
     assert!(
         read(page) == is,
@@ -212,11 +212,5 @@ fn compare(page: &str, is: &str) {
 }
 
 fn read(page: &str) -> String {
-    std::fs::read_to_string(path(page)).unwrap_or_default()
-}
-
-fn path(page: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(page)
+    std::fs::read_to_string(in_checkout(page)).unwrap_or_default()
 }

@@ -300,9 +300,7 @@ fn check(page: &str, tree: &str) {
 }
 
 fn check_in(page: &str, world: &TempDir) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(page);
+    let path = skillfold_testkit::in_checkout(page);
     let text = std::fs::read_to_string(&path).unwrap();
     let home = world.path().join("person").canonicalize().unwrap();
     let happened = replayed(&text, &home);

@@ -406,7 +406,7 @@ fn configuration_lines_are_escaped_and_cut() {
 
 #[test]
 fn server_json_has_the_fields_and_limits_of_the_registry() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../server.json");
+    let path = skillfold_testkit::in_checkout("server.json");
     let server: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let keys = |value: &Value| {
         let keys = value.as_object().unwrap().keys().map(String::as_str);

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use skillfold::run::Prepare;
+use skillfold_testkit::in_checkout;
 
 use crate::command::{World, skillfold};
 
@@ -17,9 +18,8 @@ fn blocks<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 }
 
 fn source() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3);
-    let folder = root.unwrap().join("shared").join("sources");
-    let files = fs::read_dir(folder).expect("the sources are beside the checkout");
+    let files = fs::read_dir(in_checkout("..").join("shared/sources"))
+        .expect("the sources are beside the checkout");
     let mut paths = files.map(|file| file.unwrap().path());
     let is_third = |path: &PathBuf| path.to_string_lossy().contains("/003_");
     fs::read_to_string(paths.find(is_third).unwrap()).unwrap()

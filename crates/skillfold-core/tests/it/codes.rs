@@ -5,10 +5,10 @@
 )]
 
 use std::fs;
-use std::path::PathBuf;
 
 use skillfold_core::Code;
 use skillfold_core::author::{ClientField, FieldForm, FieldLevel};
+use skillfold_testkit::in_checkout;
 
 fn page() -> String {
     let mut text = "# Diagnostics\n\nEvery finding has a code that is stable across releases. A severity may differ by profile: the rules of the \
@@ -29,15 +29,7 @@ fn page() -> String {
 
 #[test]
 fn diagnostics_page_matches_the_code_table() {
-    let path: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "docs",
-        "diagnostics.md",
-    ]
-    .iter()
-    .collect();
+    let path = in_checkout("docs/diagnostics.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, page()).unwrap();
     }
@@ -50,8 +42,7 @@ fn diagnostics_page_matches_the_code_table() {
 
 #[test]
 fn format_page_lists_every_client_field() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
-    let page = fs::read_to_string(path).unwrap();
+    let page = fs::read_to_string(in_checkout("docs/format.md")).unwrap();
     for field in ClientField::ALL {
         let level = match field.level {
             FieldLevel::Top => "top",

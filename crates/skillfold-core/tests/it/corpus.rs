@@ -7,7 +7,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 
 use skillfold_core::author::fix;
 use skillfold_core::read::{
@@ -15,24 +14,14 @@ use skillfold_core::read::{
 };
 use skillfold_core::view::SkillRecord;
 use skillfold_core::{Catalog, CatalogOptions, Limits, MemorySource, Root, Scope};
-use skillfold_testkit::far_future;
+use skillfold_testkit::{far_future, in_checkout};
 
 use crate::fake_source::{self, FakeSource};
 use crate::scan_cache::check_cached_scan;
 
 /// Calls `check` with the folder and text of every file.
 pub(crate) fn for_each_file(mut check: impl FnMut(&str, &str)) {
-    let path: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "..",
-        "shared",
-        "data",
-        "skills_corpus.jsonl.zst",
-    ]
-    .iter()
-    .collect();
+    let path = in_checkout("..").join("shared/data/skills_corpus.jsonl.zst");
     let file = File::open(path).expect("there is a corpus beside the checkout");
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();

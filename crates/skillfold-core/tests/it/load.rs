@@ -81,10 +81,11 @@ fn loaded_text_starts_with_the_folder_and_has_no_frontmatter() {
 
 #[test]
 fn file_paths_can_be_built_from_a_relative_root() {
-    let root = tempfile::tempdir_in(".").unwrap();
-    let name = root.path().file_name().unwrap();
-    write(root.path(), &files(TREE));
-    let source = FsSource::open(name).unwrap();
+    let root = folder(TREE);
+    let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
+    let below = root.path().canonicalize().unwrap();
+    let relative = format!("{up}{}", below.strip_prefix("/").unwrap().display());
+    let source = FsSource::open(relative).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
     let loaded = load(&catalog, "plain", "");
     let base_dir = std::path::Path::new(loaded.base_dir().unwrap());

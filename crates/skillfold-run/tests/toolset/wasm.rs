@@ -1,6 +1,6 @@
 //! Toolsets that are WebAssembly components.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
@@ -8,17 +8,17 @@ use std::{env, fs, thread};
 use serde_json::json;
 use skillfold_run::toolset::ToolsetOptions;
 use skillfold_run::{Cancel, RunLimits, RunOptions};
+use skillfold_testkit::in_checkout;
 
 use crate::component::{Parts, load_bytes};
 use crate::skill::{show_call, show_error, show_tools, within};
 
-const EXAMPLE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../examples/skills/hello-extended/toolsets/hello"
-);
+fn example_path() -> PathBuf {
+    in_checkout("examples/skills/hello-extended/toolsets/hello.wasm")
+}
 
 fn example() -> Vec<u8> {
-    fs::read(format!("{EXAMPLE}.wasm")).unwrap()
+    fs::read(example_path()).unwrap()
 }
 
 fn limited(limits: RunLimits) -> ToolsetOptions {
@@ -27,8 +27,8 @@ fn limited(limits: RunLimits) -> ToolsetOptions {
 
 #[test]
 fn wasm_example_matches_its_source() {
-    let made = wat::parse_file(format!("{EXAMPLE}.wat")).unwrap();
-    let file = Path::new(EXAMPLE).with_extension("wasm");
+    let file = example_path();
+    let made = wat::parse_file(file.with_extension("wat")).unwrap();
     if env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&file, &made).unwrap();
     }

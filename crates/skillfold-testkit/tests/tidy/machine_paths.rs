@@ -1,7 +1,7 @@
 //! The tree contains no machine-specific paths.
 
 use crate::report::{Finding, Offenders};
-use crate::source::is_word;
+use crate::source::{is_word, line_at};
 use crate::tree::files;
 
 /// Files that concern a specific machine.
@@ -21,6 +21,36 @@ fn no_machine_paths() {
     offenders.expect_none(
         "Write a path from the root of the workspace, a placeholder such as `CORPUS`, or `/home/user` in an example",
     );
+}
+
+/// Checkouts that share a target folder share their tests too, and would read the files of the one that was built last.
+#[test]
+fn tests_read_the_files_of_their_own_checkout() {
+    let mut offenders = Offenders::default();
+    for file in files() {
+        if file.is_rust() && !file.is_tidy() && !file.path.contains("/examples/") {
+            offenders.add(&file.path, compiled_paths(&file.text));
+        }
+    }
+    offenders.expect_none("Use `skillfold_testkit::in_checkout`");
+}
+
+fn compiled_paths(text: &str) -> Vec<Finding> {
+    let places = text.match_indices("env!(\"CARGO_MANIFEST_DIR\")");
+    let finding = |(position, place): (usize, &str)| {
+        Finding::new(
+            line_at(text, position),
+            format!("Path that the compiler saw: `{place}`"),
+        )
+    };
+    places.map(finding).collect()
+}
+
+#[test]
+fn path_that_the_compiler_saw_is_found() {
+    let text = "fn a() {\n    let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/a\");\n}\n";
+    assert_eq!(compiled_paths(text).len(), 1);
+    assert!(compiled_paths("std::env::var_os(\"CARGO_MANIFEST_DIR\")").is_empty());
 }
 
 fn machine_paths(text: &str) -> Vec<Finding> {

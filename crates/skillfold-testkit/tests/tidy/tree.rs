@@ -48,10 +48,8 @@ impl File {
 
 /// Returns the workspace folder.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .expect("a crate stands two folders below the workspace")
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| skillfold_testkit::in_checkout(""));
+    &ROOT
 }
 
 /// Returns every text file that is or could be tracked, ordered by path.

@@ -307,17 +307,14 @@ mod tests {
         reason = "the test reads and writes the schema"
     )]
     fn schema_matches_the_checked_in_file() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/schema/view-v2.json"
-        );
+        let path = skillfold_testkit::in_checkout("docs/schema/view-v2.json");
         let generator = SchemaSettings::draft2020_12()
             .for_serialize()
             .into_generator();
         let schema = generator.into_root_schema_for::<View>();
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(path, &text).unwrap();
+            std::fs::write(&path, &text).unwrap();
         }
         let checked_in = std::fs::read_to_string(path).unwrap_or_default();
         assert!(

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::Value;
 use skillfold_core::search::{DocumentBuilder, Query, SearchCoverage, SearchIndex};
@@ -134,18 +134,11 @@ fn text(record: &Value, key: &str) -> String {
 
 /// Reads the first `count` records of a file.
 fn records(file: &str, count: usize) -> Vec<Value> {
-    let path: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "..",
-        "shared",
-        "data",
-        "retrieval",
-        file,
-    ]
-    .iter()
-    .collect();
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
+    let path = Path::new(&package)
+        .join("../../..")
+        .join("shared/data/retrieval")
+        .join(file);
     let file = File::open(path).expect("there are labelled requests beside the checkout");
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();
