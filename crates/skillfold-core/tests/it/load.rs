@@ -8,7 +8,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, ErrorKind, FsSource, Instructions, Limits, LoadOptions, Loader,
     MemorySource, Root, Scope,
 };
-use skillfold_testkit::{far_future, files, folder, write};
+use skillfold_testkit::{far_future, files, folder, in_checkout, write};
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -82,7 +82,8 @@ fn loaded_text_starts_with_the_folder_and_has_no_frontmatter() {
 #[test]
 fn file_paths_can_be_built_from_a_relative_root() {
     let root = folder(TREE);
-    let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
+    let working_folder = in_checkout("crates/skillfold-core");
+    let up = "../".repeat(working_folder.components().count() - 1);
     let below = root.path().canonicalize().unwrap();
     let relative = format!("{up}{}", below.strip_prefix("/").unwrap().display());
     let source = FsSource::open(relative).unwrap();
