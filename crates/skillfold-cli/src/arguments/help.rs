@@ -173,7 +173,9 @@ fn global_options(command: &Command) -> String {
 /// Returns what to type instead of a command that does not exist.
 pub(crate) fn instead_of(word: &str, parent: Option<&str>) -> Option<String> {
     let word = word.to_lowercase();
-    let command = Arguments::command();
+    let mut command = Arguments::command();
+    // Commands below others are known once it is built.
+    command.build();
     let below = parent.and_then(|parent| command.find_subcommand(parent));
     if let Some(below) = below.filter(|below| below.has_subcommands()) {
         let names = below.get_subcommands().map(Command::get_name);

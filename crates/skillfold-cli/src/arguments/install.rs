@@ -5,7 +5,7 @@ use skillfold::registry::InstallScope;
 
 use super::complete;
 
-/// Whose skills are meant.
+// Whose skills are meant. As a doc comment it would replace what the command is said to do.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Whose {
     /// Your own skills, for all projects, instead of this project's

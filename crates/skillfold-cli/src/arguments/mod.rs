@@ -135,6 +135,8 @@ impl Color {
 }
 
 #[derive(Debug, Subcommand)]
+// The options of the other commands are not built: every start would pay for them.
+#[command(defer = true)]
 pub(crate) enum Command {
     /// List the skills
     #[command(after_help = examples(&[
