@@ -114,8 +114,9 @@ def restore(checks: Checks, binary: Path, folder: Path) -> None:
         (project / "skills-lock.json").write_text(their_lock)
         return programs.run(machine, project, "skills", "experimental_install")
 
-    other, runs = median(rounds, theirs)
-    same = all(installed(machine.project(f"theirs {number}")) == installed(original) for number in range(rounds))
+    # Once: it takes many minutes, and the figure is far from the limit.
+    other, runs = median(1, theirs)
+    same = installed(machine.project("theirs 0")) == installed(original)
     checks.check(f"`npx skills` restores the same {count} skills", same, runs[0])
     checks.figure(f"CPU s of `npx skills experimental_install` of {count} skills", round(other, 3))
     checks.figure("times less", round(other / own, 1))

@@ -32,7 +32,7 @@ CLIENT_OF = {client.name: client for client in clients.CLIENTS if client.name in
 # `skills` needs a newer Node than many machines have.
 PACKAGES = {name.partition("@")[0]: name for name in ("skills@1.7.4", "plugins@1.3.4", "node@24.21.0")}
 # A thousand skills take minutes.
-SECONDS = 600
+SECONDS = 1800
 # What is not on the loopback is not there.
 ALONE = {
     "HTTPS_PROXY": "http://127.0.0.1:9",
