@@ -23,9 +23,8 @@ pub enum ExitStatus {
 /// exception, since `node_modules` beside the skill holds its packages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LanguageHost {
-    /// Its file name.
-    pub(crate) file: &'static str,
-    pub(crate) text: &'static str,
+    /// Its files, each with its text. The first is run.
+    pub(crate) files: &'static [(&'static str, &'static str)],
     /// The programs that can run it, each with its arguments, in order of preference.
     pub(crate) interpreters: &'static [&'static [&'static str]],
     /// A module that scripts can import.
@@ -54,19 +53,22 @@ impl LanguageHost {
     /// Its folder, beside the skill's.
     pub(crate) const FOLDER: &'static str = "language-host";
 
-    /// Returns its file's path, for a skill at this path.
+    /// Returns the path of the file that is run, for a skill at this path.
     pub(crate) fn path(&self, skill: &Path) -> PathBuf {
-        skill.with_file_name(Self::FOLDER).join(self.file)
+        let name = self.files.first().map_or("", |(name, _)| name);
+        skill.with_file_name(Self::FOLDER).join(name)
     }
 
-    /// Returns its file and module with their contents, for a skill at this path.
+    /// Returns its files and module with their contents, for a skill at this path.
     pub(crate) fn files(&self, skill: &Path, copy: &SkillCopy) -> Vec<(PathBuf, &'static [u8])> {
         let module = self.module.and_then(|module| {
             let path = module.path(copy)?;
             Some((skill.join(path), module.text.as_bytes()))
         });
-        let own = (self.path(skill), self.text.as_bytes());
-        [own].into_iter().chain(module).collect()
+        let folder = skill.with_file_name(Self::FOLDER);
+        let own = self.files.iter();
+        let own = own.map(|(name, text)| (folder.join(name), text.as_bytes()));
+        own.chain(module).collect()
     }
 }
 

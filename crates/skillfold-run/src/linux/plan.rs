@@ -20,6 +20,7 @@ use super::seccomp::{UnixSockets, filters};
 use crate::layers::Layer;
 use crate::limits::RunLimits;
 use crate::permissions::Network;
+use crate::process::LanguageHost;
 use crate::request::{Inode, Mount, MountAccess, RunRequest};
 
 /// The skill's folder in the sandbox.
@@ -216,8 +217,9 @@ impl Program {
                 rules.require_inode(mount.inode);
             }
             add_rule(rules, &skill.canonicalize()?, MountAccess::Read)?;
-            if let Some(host) = request.host {
-                add_rule(rules, &host.path(skill).canonicalize()?, MountAccess::Read)?;
+            if request.host.is_some() {
+                let folder = skill.with_file_name(LanguageHost::FOLDER);
+                add_rule(rules, &folder.canonicalize()?, MountAccess::Read)?;
             }
             add_rule(rules, &scratch.canonicalize()?, MountAccess::Write)?;
         }

@@ -27,15 +27,13 @@ use crate::supervise::{End, Observer, Outcome, Stream};
 
 /// Runs `uv` with the script's Python: the one named in its reduced copy.
 const PYTHON: LanguageHost = LanguageHost {
-    file: "prepare.py",
-    text: include_str!("python.py"),
+    files: &[("prepare.py", include_str!("python.py"))],
     interpreters: &[],
     module: None,
 };
 
 const NODE: LanguageHost = LanguageHost {
-    file: "prepare.cjs",
-    text: include_str!("node.cjs"),
+    files: &[("prepare.cjs", include_str!("node.cjs"))],
     interpreters: &[&["node"]],
     module: None,
 };

@@ -1,12 +1,11 @@
 // Imports the tools of a JavaScript or TypeScript module, and speaks for them as an MCP server over standard input and
-// output. Started in the box as `node host.mjs /skill/toolsets/index.js Name`; the name is empty for the default.
+// output. Started in the sandbox as `node host.mjs /skill/toolsets/index.js Name`; the name is empty for the default.
 
 import fs from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 
-const DEFAULTS = ["default", "toolset", "tools"];
-const EMPTY_SCHEMA = { type: "object", properties: {} };
+import { callTool, toolsOf } from "./load_tools.mjs";
 
 // What the tools print goes to standard error, so that messages stay apart from it.
 const print = process.stderr.write.bind(process.stderr);
@@ -18,7 +17,7 @@ const context = { skill: process.cwd(), scratch: process.env.TMPDIR };
 let tools = new Map();
 let failure;
 try {
-  tools = new Map((await load()).map((tool) => [tool.name, tool]));
+  tools = new Map((await toolsOf(await import(pathToFileURL(path).href), name)).map((tool) => [tool.name, tool]));
 } catch (error) {
   failure = await describe(error);
 }
@@ -62,63 +61,15 @@ async function answer(method, params) {
 
 async function call(tool, given) {
   try {
-    const args = typeof tool.parameters?.parse === "function" ? tool.parameters.parse(given) : given;
-    return toResult(await tool.source.execute(args, { ...context, tool: tool.name }));
+    const { output, title, metadata } = await callTool(tool, given, context);
+    const meta = {};
+    if (title) meta["skillfold/title"] = title;
+    if (metadata) meta["skillfold/metadata"] = metadata;
+    return { content: [{ type: "text", text: output }], _meta: meta };
   } catch (error) {
     print(`${error?.stack ?? error}\n`);
     return { content: [{ type: "text", text: String(error) }], isError: true };
   }
-}
-
-async function load() {
-  const module = await import(pathToFileURL(path).href);
-  const names = name ? [name] : DEFAULTS;
-  const found = names.find((name) => module[name] !== undefined);
-  if (found === undefined) {
-    const wanted = names.map((name) => `\`${name}\``).join(" or ");
-    throw new Error(`the module has no export ${wanted}; it has: ${Object.keys(module).join(", ")}`);
-  }
-  return toolsOf(module[found]);
-}
-
-async function toolsOf(value) {
-  let listed = typeof value === "function" ? new value() : value;
-  if (typeof listed?.execute === "function") listed = [listed];
-  else if (listed?.tools !== undefined) listed = typeof listed.tools === "function" ? await listed.tools() : listed.tools;
-  if (typeof listed !== "object" || listed === null) throw new TypeError("the export is no list of tools, and has no `tools`");
-  const entries = Array.isArray(listed) ? listed.map((tool) => [undefined, tool]) : Object.entries(listed);
-  return entries.map(([key, tool]) => toTool(tool, key));
-}
-
-function toTool(source, key) {
-  const name = source?.name ?? key;
-  if (typeof name !== "string" || typeof source.execute !== "function") {
-    throw new TypeError("a tool needs a `name` and a function `execute`");
-  }
-  const parameters = source.parameters;
-  return { name, description: source.description ?? "", inputSchema: toSchema(parameters, name), parameters, source };
-}
-
-function toSchema(parameters, name) {
-  if (parameters === undefined || parameters === null) return EMPTY_SCHEMA;
-  if (typeof parameters.toJSONSchema === "function") return parameters.toJSONSchema();
-  if (typeof parameters !== "object" || parameters._def !== undefined) {
-    throw new TypeError(`\`parameters\` of \`${name}\` is neither a JSON schema nor has \`toJSONSchema\``);
-  }
-  return parameters;
-}
-
-// Makes the result of a call from a text, or from an object with `output`, `title` and `metadata`.
-function toResult(value) {
-  const fields = value !== null && typeof value === "object" && "output" in value ? value : { output: value };
-  const meta = {};
-  if (fields.title) meta["skillfold/title"] = String(fields.title);
-  if (fields.metadata) meta["skillfold/metadata"] = fields.metadata;
-  const text = typeof fields.output === "string" ? fields.output : (JSON.stringify(fields.output ?? "") ?? "");
-  const result = { content: [{ type: "text", text: fields.output == null ? "" : text }], _meta: meta };
-  // What is not JSON fails here, as the tool's fault, and not when it is sent.
-  JSON.stringify(result);
-  return result;
 }
 
 // Returns the start of the stack, without the frames of this file and of Node.

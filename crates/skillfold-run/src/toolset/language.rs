@@ -15,15 +15,16 @@ use crate::interpreter::DENO;
 use crate::process::{LanguageHost, Module};
 
 const PYTHON: LanguageHost = LanguageHost {
-    file: "host.py",
-    text: include_str!("host.py"),
+    files: &[("host.py", include_str!("host.py"))],
     interpreters: &[&["python3"], &["python"]],
     module: None,
 };
 
 const JAVASCRIPT: LanguageHost = LanguageHost {
-    file: "host.mjs",
-    text: include_str!("host.mjs"),
+    files: &[
+        ("host.mjs", include_str!("host.mjs")),
+        ("load_tools.mjs", include_str!("load_tools.mjs")),
+    ],
     interpreters: &[&["node"], &["bun"], DENO],
     module: Some(Module {
         name: AGENT_TOOLS,
