@@ -168,6 +168,10 @@ archive:
 python:
     bash .ci/python
 
+# Pack the Node package, and test it as it is installed
+node:
+    bash .ci/node
+
 # Compare the Python package with its peers, and its memory over a million calls; `python` has the wheel and bench/python/requirements.txt
 python-bench python="python3" file=corpus *options:
     cargo build --release -p skillfold-bench
@@ -181,6 +185,10 @@ plots *options:
 # Build the wheels for other systems into dist/wheels, and check them
 wheels *targets:
     packaging/wheels.sh {{targets}}
+
+# Build the packages for npm for other systems into dist/npm, and check them
+npm *targets:
+    packaging/npm.sh {{targets}}
 
 # Draw the terminal of the README in a real one (tmux)
 picture:

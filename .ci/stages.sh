@@ -43,6 +43,11 @@ build() {
     fi
 }
 
+# Checks a frontend that is a process by the cases that all pass. `cargo run` would build the program again, alone.
+conformance_of() {
+    CARGO_MANIFEST_DIR="$PWD/crates/skillfold-testkit" "$(binaries)/conformance" "$@"
+}
+
 # Returns the folder of the programs that `build` builds.
 binaries() {
     if [ "$build_profile" = release ]; then echo "$CARGO_TARGET_DIR/release"; else echo "$CARGO_TARGET_DIR/debug"; fi

@@ -114,7 +114,7 @@ fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
     );
     said.extend(
         session
-            .after_compaction(catalog, &loader, policy, policy.bodies)
+            .after_compaction(catalog, &loader, policy, policy.bodies, &[])
             .text,
     );
     said

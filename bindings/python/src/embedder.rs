@@ -13,9 +13,13 @@ thread_local! {
     static INTERRUPTION: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Returns whether an embedder runs on this thread.
-pub(crate) fn is_embedding() -> bool {
-    IS_EMBEDDING.get()
+/// Refuses a call of an embedder that runs on this thread.
+pub(crate) fn refused_while_embedding() -> Result<(), Error> {
+    if IS_EMBEDDING.get() {
+        let why = "an embedder cannot use the skills that it embeds for";
+        return Err(Error::invalid("embedder", why));
+    }
+    Ok(())
 }
 
 /// Takes what interrupted an embedder on this thread.

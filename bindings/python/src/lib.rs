@@ -6,9 +6,7 @@ mod embedder;
 mod error;
 mod instructions;
 
-mod reading;
-
-mod host;
+mod run;
 
 mod session;
 
@@ -16,15 +14,7 @@ mod agent;
 
 mod watcher;
 
-mod improve;
-
-mod registry;
-
-mod scripts;
-
 mod skills;
-
-mod stats;
 
 /// The engine. It is private: `skillfold` wraps it.
 #[pyo3::pymodule(gil_used = false)]
@@ -32,19 +22,13 @@ mod _skillfold {
     #[pymodule_export]
     use crate::agent::AgentSkills;
     #[pymodule_export]
-    use crate::improve::Store;
-    #[pymodule_export]
     use crate::instructions::Instructions;
     #[pymodule_export]
-    use crate::registry::Registry;
-    #[pymodule_export]
-    use crate::scripts::{Cancel, Runner, run_script};
+    use crate::run::{Cancel, run_script};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
-    use crate::skills::Skills;
-    #[pymodule_export]
-    use crate::stats::stats;
+    use crate::skills::{Skills, stats};
     #[pymodule_export]
     use crate::watcher::Watcher;
 

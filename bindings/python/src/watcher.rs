@@ -3,11 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use skillfold::core::Error;
-use skillfold::core::catalog::Changes;
-use skillfold::view::{Document, Failure};
-
-use crate::error::json;
 
 /// Keeps skills up to date until it is closed.
 #[pyclass(frozen, weakref, module = "skillfold._skillfold")]
@@ -54,13 +49,9 @@ impl Drop for Watcher {
     }
 }
 
-/// Calls a Python function with what changed, or with the error.
-pub(crate) fn on_change(function: Py<PyAny>) -> impl FnMut(Result<&Changes, &Error>) + Send {
-    move |changed| {
-        let view = json(match changed {
-            Ok(changes) => Document::Changes(changes.clone()),
-            Err(error) => Document::Error(Failure::new(error)),
-        });
+/// Calls a Python function with what changed, or with the error, as JSON.
+pub(crate) fn on_change(function: Py<PyAny>) -> impl FnMut(String) + Send {
+    move |view| {
         // No changes are reported while Python ends.
         Python::try_attach(|py| {
             if let Err(error) = function.call1(py, (view,)) {

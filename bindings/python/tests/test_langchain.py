@@ -240,6 +240,17 @@ def test_skill_in_a_kept_message_is_not_given_twice(skills: Skills, model: Scrip
     assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 1)
 
 
+def test_skill_in_a_kept_answer_of_a_tool_is_not_given_twice(skills: Skills, model: ScriptedChatModel) -> None:
+    agent = agent_of(model, SkillMiddleware(skills))
+    model.script = [[("load_skill", {"skill_id": "pdf"})]]
+    agent.invoke(user("Write a letter"), thread("a"))
+    request = agent.get_state(thread("a")).values["messages"][0]
+    agent.update_state(thread("a"), {"messages": [RemoveMessage(request.id)]})
+    agent.invoke(user("Go on"), thread("a"))
+    assert "Write a letter" not in model.texts()
+    assert (model.text().count(PDF), model.text().count(MAIL)) == (1, 1)
+
+
 def test_removing_a_message_without_skills_gives_nothing_again(
     skills: Skills,
     model: ScriptedChatModel,

@@ -172,6 +172,12 @@ def test_skills_lost_in_compaction_are_given_again(session: Session) -> None:
     assert "Use forms.md." in str(session.after_compaction())
 
 
+def test_skill_that_a_compaction_kept_is_not_given_again(session: Session) -> None:
+    session.turn("the tax form")
+    assert session.after_compaction(kept=["pdf"]).text is None
+    assert session.turn("the tax form").text is None
+
+
 def test_child_session_sees_only_the_skills_it_was_given(session: Session) -> None:
     child = session.child("mail")
     assert child.turn("the tax form").text is None

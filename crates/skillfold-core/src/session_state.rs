@@ -354,7 +354,7 @@ impl SessionState {
 
     /// Returns the skills to give again after the host compacted the conversation: the most recently used first, within
     /// a budget, each with its arguments. A skill that does not fit gets a line, and is given again when it is asked
-    /// for.
+    /// for. The instructions of the skills `kept`, by their ids, are still in the conversation.
     ///
     /// Assumes that the text that the conversation started with and the listing are still there. The next turn
     /// announces all changes since the listing again.
@@ -364,13 +364,16 @@ impl SessionState {
         loader: &Loader,
         policy: &Policy,
         budget: Budget,
+        kept: &[&str],
     ) -> Turn {
         let policy = Policy {
             bodies: budget,
             max_skills: usize::MAX,
             ..policy.clone()
         };
-        let skills = self.remembered_skills(|skill| skill.given.is_some() && !skill.is_in_prompt);
+        let mut skills =
+            self.remembered_skills(|skill| skill.given.is_some() && !skill.is_in_prompt);
+        skills.retain(|skill| !kept.contains(&&*skill.id));
         let turn = give_again(catalog, loader, &policy, skills, self);
         for decision in &turn.decisions {
             if let SkillOutcome::Given(_, instructions, _) = &decision.outcome {

@@ -269,7 +269,7 @@ fn respond(
         } else {
             Budget::characters(0)
         };
-        turns.push(session.after_compaction(budget));
+        turns.push(session.after_compaction(budget, &[]));
     }
     if let Some(prompt) = prompt {
         turns.push(turn_within(&mut session, policy, &turns, prompt));

@@ -1,7 +1,9 @@
 //! Conformance cases that every frontend must pass: a file tree, a request and the expected response.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::in_checkout;
@@ -30,7 +32,7 @@ pub struct Case {
     clippy::disallowed_methods,
     reason = "cases are files in the workspace"
 )]
-pub fn cases() -> Vec<Case> {
+fn cases() -> Vec<Case> {
     let root = in_checkout("conformance/cases");
     let entries = std::fs::read_dir(&root).expect("the workspace has cases");
     let folders = entries.map(|entry| entry.expect("a case can be listed").path());
@@ -41,6 +43,74 @@ pub fn cases() -> Vec<Case> {
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(!cases.is_empty(), "there are no cases");
     cases
+}
+
+/// An answer that is not the expected one.
+#[non_exhaustive]
+pub struct Disagreement {
+    /// The case.
+    pub case: Case,
+    /// What was answered, with `INPUT` for the folder that the input was copied to.
+    pub answer: String,
+}
+
+impl fmt::Debug for Disagreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.case.name, self.answer)
+    }
+}
+
+/// Asks for the answer to every case, which is JSON, and returns those that are not as expected. Every frontend is
+/// checked by this: `answer` gets the request, and the folder that the input was copied to.
+///
+/// # Panics
+///
+/// Panics if a case cannot be read or laid out.
+pub fn disagreements(mut answer: impl FnMut(&Value, &Path) -> String) -> Vec<Disagreement> {
+    let mut found = Vec::new();
+    for case in cases() {
+        let folder = case.lay_out();
+        // Where the folder is, without links: some systems keep temporary files behind one.
+        let input = folder.path().canonicalize().expect("a folder has a path");
+        let request: Value = serde_json::from_str(&case.request).expect("a request is JSON");
+        let mut answer = answer(&request, &input).replace(&*input.to_string_lossy(), "INPUT");
+        if matches!(request["call"].as_str(), Some("prompt" | "why")) {
+            // The path of the input is part of what is counted.
+            answer = without_counts(&answer);
+        }
+        let parsed = |text: &str| serde_json::from_str(text).ok().map(with_plain_numbers);
+        if parsed(&answer).is_none() || parsed(&answer) != parsed(&case.expected) {
+            found.push(Disagreement { case, answer });
+        }
+    }
+    found
+}
+
+/// Writes numbers as JavaScript does, which knows no difference between `0` and `0.0`.
+fn with_plain_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().into(),
+        Value::Array(values) => values.into_iter().map(with_plain_numbers).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, value)| (name, with_plain_numbers(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
+/// Writes 0 for all counts of tokens.
+fn without_counts(json: &str) -> String {
+    let mut parts = json.split("tokens\":");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let number = part.trim_start();
+        let space = &part[..part.len() - number.len()];
+        let rest = number.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        format!("{text}tokens\":{space}0{rest}")
+    })
 }
 
 impl Case {
@@ -68,7 +138,7 @@ impl Case {
     pub fn lay_out(&self) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         copy_folder(&self.folder.join("input"), folder.path());
-        let request: serde_json::Value = serde_json::from_str(&self.request).unwrap_or_default();
+        let request: Value = serde_json::from_str(&self.request).unwrap_or_default();
         if let Some(skills) = request["skills"].as_str() {
             lay_out(skills, &folder.path().join(USER_SKILLS_PATH));
         }

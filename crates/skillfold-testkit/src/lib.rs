@@ -25,7 +25,7 @@ pub use attack::{
 };
 #[cfg(unix)]
 pub use attack::{HostileTree, hostile_tree};
-pub use case::{Case, cases, lay_out};
+pub use case::{Case, Disagreement, disagreements, lay_out};
 pub use cost::min_cpu_time;
 pub use hidden::{
     CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, accepted_list, hidden_skills,

@@ -181,9 +181,13 @@ impl AsyncSession {
     }
 
     /// See [`Session::after_compaction`].
-    pub async fn after_compaction(&self, budget: Budget) -> Turn {
-        self.update(move |session| session.after_compaction(budget))
-            .await
+    pub async fn after_compaction(&self, budget: Budget, kept: &[&str]) -> Turn {
+        let kept: Vec<_> = kept.iter().map(ToString::to_string).collect();
+        self.update(move |session| {
+            let kept: Vec<_> = kept.iter().map(String::as_str).collect();
+            session.after_compaction(budget, &kept)
+        })
+        .await
     }
 
     /// See [`Session::load`].

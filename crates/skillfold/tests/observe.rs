@@ -178,7 +178,7 @@ fn repeated_skill_is_counted_but_not_as_a_match() {
     let counters = skills.counters();
     assert_eq!((counters.matched_turns, counters.matched), (1, 1));
     assert_eq!(counters.given, 4);
-    let again = session.after_compaction(Budget::tokens(1_000));
+    let again = session.after_compaction(Budget::tokens(1_000), &[]);
     assert!(again.tokens > 0);
     assert_eq!(
         skills.counters().turn_tokens,

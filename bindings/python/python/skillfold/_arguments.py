@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,6 +31,8 @@ Embedder: TypeAlias = "Embed | Embeddings | tuple[str, Embed | Embeddings]"
 
 Vectors of different models are never compared. The name of a plain function stands for its model.
 """
+Call: TypeAlias = "str | dict[str, Any]"
+"""A call of the engine: its name, and what it takes."""
 Envelope: TypeAlias = Literal["plain", "read_skill", "skill_context", "skill_content"]
 Disclosure: TypeAlias = Literal["catalog", "triggered", "hybrid"]
 Style: TypeAlias = Literal["lines", "xml-rules", "xml", "markdown", "tiers", "bullets"]
@@ -41,6 +44,16 @@ Sees: TypeAlias = Literal["all", "used"]
 _WORD_SWITCHES = {"breadcrumb", "index", "proposals", "scripts", "watch"}
 # Settings that are lists of paths.
 _PATH_LISTS = {"roots", "trusted"}
+
+
+def as_json(value: Any) -> str:  # noqa: ANN401
+    """Return a call or its options as the engine takes them."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def agent_options(agent: str, skills: Sequence[str] | None, sees: Sees) -> str:
+    """Return what an agent uses and sees."""
+    return as_json({"id": agent, "skills": None if skills is None else as_list(skills, "skills"), "sees": sees})
 
 
 def as_setting(key: str, value: Setting) -> tuple[str, str]:
@@ -83,7 +96,7 @@ def session_options(  # noqa: PLR0913
     body_tokens: int | None,
     transient: bool,
     state: str | None,
-) -> dict[str, Any]:
+) -> str:
     settings: dict[str, Setting | None] = {
         "disclosure": disclosure,
         "style": style,
@@ -93,12 +106,13 @@ def session_options(  # noqa: PLR0913
         "breadcrumb": breadcrumb,
         "fallback": fallback,
     }
-    return {
+    options = {
         "settings": [as_setting(key, value) for key, value in settings.items() if value is not None],
-        "is_transient": transient,
+        "transient": transient,
         "state": state,
         "body_tokens": body_tokens,
     }
+    return as_json(options)
 
 
 def bundled_files(bundled: Mapping[str, str | bytes] | Path | None) -> tuple[list[tuple[str, bytes]], str | None]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from skillfold import views
 from skillfold._arguments import as_list, checked_limit
 from skillfold._threads import to_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from skillfold import _skillfold
+    from skillfold._arguments import Call
 
 
 class Registry:
@@ -22,16 +21,16 @@ class Registry:
     Nothing here asks anybody. `add` and `update` propose: a `Reviewer` decides, or a person with `skillfold review`.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_call",)
 
-    def __init__(self, native: _skillfold.Registry) -> None:
+    def __init__(self, call: Callable[[Call], Any]) -> None:
         """Use `Skills.registry`."""
-        self._native = native
+        self._call = call
 
     def search(self, source: str, request: str = "", limit: int = 10) -> views.SourceSkills:
         """Return the skills of a source that answer a request best, or all of them. Nothing is installed."""
         checked_limit(limit)
-        return views.SourceSkills(json.loads(self._native.skills_in(source, request, limit)))
+        return views.SourceSkills(self._call({"search": {"source": source, "request": request, "limit": limit}}))
 
     async def asearch(self, source: str, request: str = "", limit: int = 10) -> views.SourceSkills:
         """Do what `search` does, on another thread."""
@@ -52,7 +51,7 @@ class Registry:
         """
         names, ids = as_list(skills, "skills"), as_list(clients, "clients")
         new = {"source": source, "names": names, "all": all, "clients": ids}
-        return views.SkillProposals(json.loads(self._native.add(new)))
+        return views.SkillProposals(self._call({"add": new}))
 
     async def aadd(
         self,
@@ -71,7 +70,8 @@ class Registry:
         Skills that are wanted and not locked are proposed; with `frozen` they are an error. `offline` fetches nothing.
         A skill that was edited is left alone, unless `discard_edits` is set.
         """
-        return views.Install(json.loads(self._native.install(frozen, offline, discard_edits)))
+        options = {"frozen": frozen, "offline": offline, "discard_edits": discard_edits}
+        return views.Install(self._call({"install": options}))
 
     async def ainstall(
         self, *, frozen: bool = False, offline: bool = False, discard_edits: bool = False
@@ -81,11 +81,11 @@ class Registry:
 
     def verify(self) -> views.Verification:
         """Compare what is installed with the lock, without the network."""
-        return views.Verification(json.loads(self._native.verify()))
+        return views.Verification(self._call("verify"))
 
     def outdated(self) -> views.Outdated:
         """Ask the sources which skills have another version."""
-        return views.Outdated(json.loads(self._native.outdated()))
+        return views.Outdated(self._call("outdated"))
 
     async def aoutdated(self) -> views.Outdated:
         """Do what `outdated` does, on another thread."""
@@ -93,7 +93,7 @@ class Registry:
 
     def update(self, *names: str, dry_run: bool = False) -> views.Update:
         """Propose the newest versions of skills, of all without names. `dry_run` proposes nothing."""
-        return views.Update(json.loads(self._native.update(list(names), dry_run)))
+        return views.Update(self._call({"update": {"names": list(names), "dry_run": dry_run}}))
 
     async def aupdate(self, *names: str, dry_run: bool = False) -> views.Update:
         """Do what `update` does, on another thread."""
@@ -101,25 +101,25 @@ class Registry:
 
     def remove(self, name: str, *, discard_edits: bool = False) -> None:
         """Remove a skill, its links and its entries. One that was edited is refused, unless `discard_edits` is set."""
-        self._native.remove(name, discard_edits)
+        self._call({"remove": {"name": name, "discard_edits": discard_edits}})
 
     def vendor(self) -> views.Install:
         """Copy every skill of the lock into `.skillfold/vendor`, for `install` without the network."""
-        return views.Install(json.loads(self._native.vendor()))
+        return views.Install(self._call("vendor"))
 
     def why_installed(self, name: str) -> views.Origin:
         """Return where a skill is from, and its versions on this machine."""
-        return views.Origin(json.loads(self._native.why_installed(name)))
+        return views.Origin(self._call({"why_installed": {"name": name}}))
 
     @property
     def wanted_file(self) -> Path:
         """The path of `skills.toml`."""
-        return self._native.files()[0]
+        return Path(self._call("files")[0])
 
     @property
     def lock_file(self) -> Path:
         """The path of `skills.lock`."""
-        return self._native.files()[1]
+        return Path(self._call("files")[1])
 
     def __repr__(self) -> str:
         return f"<Registry of {self.lock_file}>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillfold import _skillfold, views
@@ -10,6 +9,8 @@ from skillfold._threads import until_cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from skillfold._arguments import Call
 
 
 class ScriptLimits(TypedDict, total=False):
@@ -30,11 +31,15 @@ class Running:
 
     __slots__ = ()
 
-    def _runner(self) -> _skillfold.Runner:
+    def _call(self, call: Call) -> Any:  # noqa: ANN401
+        raise NotImplementedError
+
+    def _start(self, call: Call, input: bytes, cancel: _skillfold.Cancel) -> Any:  # noqa: A002, ANN401
         raise NotImplementedError
 
     def _check_tool(self, skill_id: str, tool: str, argument: str | None) -> tuple[str, list[str]]:
-        raise NotImplementedError
+        word, rules = self._call({"check_tool": {"id": skill_id, "tool": tool, "input": argument}})
+        return word, rules
 
     def check_tool(self, skill_id: str, tool: str, argument: str | None = None) -> bool | None:
         """Return whether a skill's `allowed-tools` include a use of a tool; `None` if the skill lists none.
@@ -55,7 +60,7 @@ class Running:
 
     def scripts(self, skill_id: str) -> views.ScriptList:
         """Return what a skill can run: its scripts and tools, what it asks for, and whether it is allowed."""
-        return views.ScriptList(json.loads(self._runner().scripts(skill_id)))
+        return views.ScriptList(self._start({"scripts": {"id": skill_id}}, b"", _skillfold.Cancel()))
 
     def run(
         self,
@@ -88,8 +93,8 @@ class Running:
             message = f"`arguments` is a list: pass [{arguments!r}]"
             raise TypeError(message)
         given = input.encode() if isinstance(input, str) else input
-        limited = json.dumps(limits or {})
-        return views.Run(json.loads(self._runner().run(skill_id, script, list(arguments), given, limited, cancel)))
+        run = {"id": skill_id, "script": script, "arguments": list(arguments), "limits": limits or {}}
+        return views.Run(self._start({"run": run}, given, cancel))
 
     async def arun(
         self,
@@ -105,14 +110,17 @@ class Running:
         return await until_cancelled(cancel, self._run, cancel, skill_id, script, arguments, input=input, limits=limits)
 
     def call_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
-        """Call a skill's tool's toolset in the sandbox, and return its answer. A call that fails raises `RunError`."""
+        """Call a tool of a skill's toolset in the sandbox, and return its answer.
+
+        A call that fails raises `RunError`.
+        """
         return self._call_tool(skill_id, tool, arguments, _skillfold.Cancel())
 
     def _call_tool(
         self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None, cancel: _skillfold.Cancel
     ) -> views.Run:
-        given = json.dumps(dict(arguments or {}))
-        return views.Run(json.loads(self._runner().call(skill_id, tool, given, cancel)))
+        call = {"id": skill_id, "tool": tool, "arguments": dict(arguments or {})}
+        return views.Run(self._start({"call_tool": call}, b"", cancel))
 
     async def acall_tool(self, skill_id: str, tool: str, arguments: Mapping[str, Any] | None = None) -> views.Run:
         """Do what `call_tool` does, on another thread. The tool ends if the task is cancelled."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar
 
 from skillfold import _skillfold, views
 from skillfold._arguments import (
+    Call,
     Disclosure,
     Embedder,
     Envelope,
@@ -22,6 +23,8 @@ from skillfold._arguments import (
     Sees,
     Setting,
     Style,
+    agent_options,
+    as_json,
     as_list,
     as_setting,
     bundled_files,
@@ -49,7 +52,6 @@ OnChange: TypeAlias = "Callable[[views.Changes], None]"
 
 logger = logging.getLogger("skillfold")
 
-_MAX_END = 2**64 - 1
 _Native = TypeVar("_Native", _skillfold.Skills, _skillfold.AgentSkills)
 
 
@@ -65,6 +67,9 @@ class _Readable(Generic[_Native]):
         """Wrap the native handle."""
         self._native: _Native = native
 
+    def _call(self, call: Call) -> Any:  # noqa: ANN401
+        return json.loads(self._native.call(as_json(call)))
+
     def load(self, skill_id: str, arguments: str = "") -> Instructions:
         """Return the instructions of a skill with the arguments filled in. They are read on first use, then cached."""
         return self._native.load(skill_id, arguments)
@@ -75,7 +80,8 @@ class _Readable(Generic[_Native]):
 
     def render(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
         """Return the instructions of a skill in an envelope for a model."""
-        return views.LoadedSkill(json.loads(self._native.render(skill_id, arguments, envelope)))
+        call = {"render": {"id": skill_id, "arguments": arguments, "envelope": envelope}}
+        return views.LoadedSkill(self._call(call))
 
     async def arender(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
         """Do what `render` does, on another thread."""
@@ -84,7 +90,7 @@ class _Readable(Generic[_Native]):
     def files(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Return a page of the files of a skill. Those that the instructions mention come first."""
         checked_limit(limit)
-        return views.FileListing(json.loads(self._native.files(skill_id, after, limit)))
+        return views.FileListing(self._call({"files": {"id": skill_id, "after": after, "limit": limit}}))
 
     async def afiles(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Do what `files` does, on another thread."""
@@ -95,9 +101,9 @@ class _Readable(Generic[_Native]):
 
         A path that leads out of the skill raises `RefusedError`.
         """
-        stop = _MAX_END if end is None else end
         name = path if isinstance(path, str) else os.fspath(path).replace(os.sep, "/")
-        return views.FileContent(json.loads(self._native.read(skill_id, name, start, stop)))
+        call = {"read": {"id": skill_id, "path": name, "start": start, "end": end}}
+        return views.FileContent(self._call(call))
 
     async def aread(self, skill_id: str, path: Path, *, start: int = 0, end: int | None = None) -> views.FileContent:
         """Do what `read` does, on another thread."""
@@ -218,17 +224,16 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             "directory": os.path.realpath(directory) if replaced else os.fspath(directory),
             "environment": replaced,
             "roots": [os.fspath(root) for root in as_list(roots, "roots")],
-            "bundled_files": files,
             "bundled_folder": folder,
             "settings": [
                 *(as_setting(key, value) for key, value in (settings or {}).items()),
                 *([("trust_project", "true")] if trust_project else []),
             ],
-            "embedder": None if embedder is None else named_embedder(embedder),
-            "has_cache": cache,
-            "is_lenient": lenient,
+            "cache": cache,
+            "lenient": lenient,
         }
-        native = _skillfold.Skills.discover(options)
+        embeds = None if embedder is None else named_embedder(embedder)
+        native = _skillfold.Skills.discover(as_json(options), files, embeds)
         for warning in native.warnings():
             warnings.warn(warning, SkillsWarning, stacklevel=2)
         return cls(native)
@@ -269,7 +274,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             "after": after,
         }
         is_whole = all(value is None for value in filters.values())
-        return views.SkillList(json.loads(self._native.list({**filters, "with_refused": is_whole})))
+        return views.SkillList(self._call({"list": {**filters, "with_refused": is_whole}}))
 
     def ids(self) -> builtins.list[str]:
         """Return the ids of the skills that a model may see."""
@@ -277,11 +282,11 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     def show(self, skill_id: str) -> views.Skill:
         """Return everything that is known about a skill without loading it."""
-        return views.Skill(json.loads(self._native.show(skill_id)))
+        return views.Skill(self._call({"show": {"id": skill_id}}))
 
     def search(self, request: str, limit: int = 10, *, all: bool = False) -> views.SearchResults:  # noqa: A002
         """Return the skills that answer a request best, each with a confidence; `all` includes withheld ones."""
-        return views.SearchResults(json.loads(self._native.search(request, limit, all)))
+        return views.SearchResults(self._call({"search": {"request": request, "limit": limit, "all": all}}))
 
     async def asearch(self, request: str, limit: int = 10, *, all: bool = False) -> views.SearchResults:  # noqa: A002
         """Do what `search` does, on another thread."""
@@ -289,7 +294,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     def prompt(self, request: str) -> views.Prompt:
         """Return what a new conversation is told for its first request, with its cost."""
-        return views.Prompt(json.loads(self._native.prompt(request)))
+        return views.Prompt(self._call({"prompt": {"request": request}}))
 
     def why(self, request: str, *skill_ids: str) -> views.Why:
         """Explain which skills a request would bring, and why not the skills `skill_ids`.
@@ -302,29 +307,23 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     def check(self) -> views.Check:
         """Return the findings in all `SKILL.md` files."""
-        return views.Check(json.loads(self._native.check()))
+        return views.Check(self._call("check"))
 
     def evaluate(self, *skill_ids: str) -> views.Evaluation:
         """Run the trigger queries that skills ship: those of all skills, or of some."""
-        return views.Evaluation(json.loads(self._native.evaluate(list(skill_ids))))
+        return views.Evaluation(self._call({"evaluate": {"ids": list(skill_ids)}}))
 
     def doctor(self) -> views.Doctor:
         """Return the roots and skills that were found, and why models do not get some."""
-        found = json.loads(self._native.doctor())
-        if self._native.has_nothing_in_memory():
-            # The root that `register` fills is not one that anybody asked for.
-            found["roots"] = [
-                root for root in found["roots"] if root["root"] != "registered" or root["origin"] != "host"
-            ]
-        return views.Doctor(found)
+        return views.Doctor(self._call("doctor"))
 
     def settings(self) -> views.SettingsReport:
         """Return every setting, and where it comes from."""
-        return views.SettingsReport(json.loads(self._native.settings()))
+        return views.SettingsReport(self._call("settings"))
 
     def counters(self) -> views.Counters:
         """Return the activity counters since discovery."""
-        return views.Counters(json.loads(self._native.counters()))
+        return views.Counters(self._call("counters"))
 
     def cache_stats(self) -> views.CacheStats:
         """Return the entries, hits and misses of the cache of instructions."""
@@ -332,7 +331,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
 
     def clear_cache(self, skill_id: str | None = None) -> None:
         """Empty the cache of instructions, or remove one skill from it."""
-        self._native.clear_cache(skill_id)
+        self._call({"clear_cache": {"id": skill_id}})
 
     def register(
         self, name: str, description: str, triggers: Sequence[str] = (), instructions: str = ""
@@ -346,26 +345,27 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
             raise ValueError(message)
         fields = {"name": name, "description": description, "triggers": as_list(triggers, "triggers")}
         frontmatter = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
-        changes = self._native.register(name, f"---\n{frontmatter}---\n{instructions}")
-        return views.Changes(json.loads(changes))
+        file = f"---\n{frontmatter}---\n{instructions}"
+        return views.Changes(self._call({"register": {"name": name, "file": file}}))
 
     def registry(self, *, user: bool = False) -> Registry:
         """Return what is installed from sources: of the project, or with `user` for all projects of the person."""
-        return Registry(self._native.registry(user))
+        return Registry(lambda call: self._call({"registry": {"user": user, "call": call}}))
 
     def load_order(self, skill_id: str) -> builtins.list[str]:
         """Return the ids of a skill and of all skills that it requires, each after those that it requires.
 
         Nothing is loaded. What is missing or circular is left out and logged as a warning.
         """
-        ids, findings = self._native.load_order(skill_id)
+        ids: builtins.list[str]
+        ids, findings = self._call({"load_order": {"id": skill_id}})
         for finding in findings:
             logger.warning("%s", finding)
         return ids
 
     def refresh(self) -> views.Changes:
         """Read what changed on disk, and return it. Calls on other threads go on with what they have."""
-        return views.Changes(json.loads(self._native.refresh()))
+        return views.Changes(self._call("refresh"))
 
     async def arefresh(self) -> views.Changes:
         """Do what `refresh` does, on another thread."""
@@ -402,7 +402,7 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         project, if `agent` is its path. With `skills`, it uses these; it sees
         all, or only those with `sees="used"`.
         """
-        return AgentSkills(self._native.bind(agent, None if skills is None else as_list(skills, "skills"), sees))
+        return AgentSkills(self._native.bind(agent_options(agent, skills, sees)))
 
     def compose_instructions(self, agent: str, prompt: str = "", inline: str = "") -> str:
         """Return the text that an agent starts with: the prompt, its skills, its own instructions.
@@ -410,7 +410,8 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         The agent is one of the settings, or the path of its `manifest.yaml` in a trusted project: then an empty prompt
         and empty instructions are those of the manifest.
         """
-        text, notes = self._native.compose(agent, prompt, inline)
+        text: str
+        text, notes = self._call({"compose": {"agent": agent, "prompt": prompt, "inline": inline}})
         for note in notes:
             logger.warning("%s", note)
         return text
@@ -432,14 +433,8 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
         """Do what `get_context` does, on another thread."""
         return await to_thread(self.get_context, prompt, agent_id)
 
-    def _check_tool(self, skill_id: str, tool: str, argument: str | None) -> tuple[str, builtins.list[str]]:
-        return self._native.check_tool(skill_id, tool, argument)
-
-    def _runner(self) -> _skillfold.Runner:
-        return self._native.runner()
-
-    def _store(self) -> _skillfold.Store:
-        return self._native.store()
+    def _start(self, call: Call, input: bytes, cancel: _skillfold.Cancel) -> Any:  # noqa: A002, ANN401
+        return json.loads(self._native.run(as_json(call), input, cancel))
 
     def _agent(self, agent_id: str) -> AgentSkills:
         try:
@@ -452,7 +447,8 @@ class Skills(_Readable[_skillfold.Skills], Proposing, Running):
     @property
     def search_problem(self) -> str | None:
         """Why searches are less complete than configured; known after the first search."""
-        return self._native.search_problem()
+        problem: str | None = self._call("search_problem")
+        return problem
 
     def __len__(self) -> int:
         return len(self._native)
@@ -489,11 +485,11 @@ class AgentSkills(_Readable[_skillfold.AgentSkills]):
 
     def narrow(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
         """Return the skills for a sub-agent that this agent starts: what both may see."""
-        return AgentSkills(self._native.narrow(agent, None if skills is None else as_list(skills, "skills"), sees))
+        return AgentSkills(self._native.narrow(agent_options(agent, skills, sees)))
 
     def compose(self, prompt: str = "", inline: str = "") -> views.Composed:
         """Return the text that the agent starts with: the prompt, the skills that it uses, its own instructions."""
-        return views.Composed(json.loads(self._native.compose(prompt, inline)))
+        return views.Composed(self._call({"compose": {"prompt": prompt, "inline": inline}}))
 
     def ids(self) -> builtins.list[str]:
         """Return the ids of the skills that the agent sees."""
@@ -501,7 +497,7 @@ class AgentSkills(_Readable[_skillfold.AgentSkills]):
 
     def list(self) -> views.SkillList:
         """Return the skills that the agent sees."""
-        return views.SkillList(json.loads(self._native.list()))
+        return views.SkillList(self._call("list"))
 
     def __len__(self) -> int:
         return len(self._native.ids())

@@ -174,10 +174,3 @@ def from_view(view: str) -> SkillfoldError:
     """Return the error for the engine's JSON; the native module calls it."""
     failure = views.Failure(json.loads(view))
     return _CLASSES.get(failure.error, SkillfoldError)(failure)
-
-
-def from_run(view: str) -> RunError:
-    """Return the error for a script or tool that did not run; the native module calls it."""
-    failure = views.Failure(json.loads(view))
-    error = _CLASSES.get(failure.error, RunError)
-    return (error if issubclass(error, RunError) else RunError)(failure)

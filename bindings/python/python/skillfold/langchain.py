@@ -236,8 +236,9 @@ def _told(session: Session, messages: Sequence[AnyMessage], known: Told) -> Told
     present = {*keys, _START}
     told = {key: text for key, text in known.items() if key in present}
     if any(text is not None for key, text in known.items() if key not in present):
-        # The host removed texts that the model had.
-        told = {**dict.fromkeys(told), _START: session.after_compaction().text}
+        # The host removed texts that the model had. Answers of tools that it kept are still there.
+        kept = [given["given_skill"] for message in messages if (given := _given(message)) is not None]
+        told = {**dict.fromkeys(told), _START: session.after_compaction(kept=kept).text}
     for key, message in zip(keys, messages, strict=True):
         if key in told:
             continue

@@ -87,9 +87,25 @@ fn body_loaded_by_the_model_is_not_repeated_in_transient_context() {
     assert!(!says(&mut session, "alphaword"));
     // A compaction drops the answer of the tool too; what it gives again is dropped like the text of a turn.
     let budget = Budget::tokens(1_000);
-    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
+    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget, &[]);
     assert!(again.text.unwrap().contains("Do alpha."));
     assert!(says(&mut session, "alphaword"));
+}
+
+#[test]
+fn skill_that_a_compaction_kept_is_not_given_again() {
+    let world = world(Mode::Hybrid);
+    let mut session = SessionState::new(ContextLifetime::History);
+    world.say(&mut session, "alphaword betaword");
+    let (catalog, budget) = (world.matcher.catalog(), Budget::tokens(1_000));
+    let kept = ["alpha"];
+    let again = session.after_compaction(catalog, &world.loader, &world.policy, budget, &kept);
+    let text = again.text.unwrap();
+    assert!(
+        text.contains("Do beta.") && !text.contains("Do alpha."),
+        "{text}"
+    );
+    assert_eq!(world.say(&mut session, "alphaword betaword"), None);
 }
 
 #[test]
@@ -150,7 +166,7 @@ fn skills_restored_after_compaction_fit_the_budget() {
     let catalog = world.matcher.catalog().clone();
     let budget = Budget::characters(140);
     let spent = session.tokens_spent();
-    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
+    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget, &[]);
     let outcomes = again.decisions.iter();
     let outcomes: Vec<_> = outcomes
         .map(|one| (&*one.id, one.outcome.as_str()))
@@ -250,6 +266,7 @@ fn narrowed_session_restores_no_hidden_skill() {
         &world.loader,
         &world.policy,
         Budget::tokens(1_000),
+        &[],
     );
     assert_eq!(again.text, None);
     assert!(matches!(
@@ -303,7 +320,7 @@ fn skill_is_given_again_with_the_arguments_of_its_load() {
         let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
         assert_eq!(greet.unwrap().text(), "Greet Alice.\n");
         let budget = Budget::tokens(1_000);
-        let again = session.after_compaction(&catalog, &loader, &policy, budget);
+        let again = session.after_compaction(&catalog, &loader, &policy, budget, &[]);
         assert!(again.text.unwrap().contains("Greet Alice."));
         let kept = session.turn(&matcher, &loader, &policy, "x").text;
         let is_repeated = kept.is_some_and(|text| text.contains("Greet Alice."));
@@ -464,7 +481,7 @@ fn difference_is_announced_again_after_compaction() {
     session.listing(&before, &policy);
     let first = session.turn(&new, &loader, &policy, "x").text.unwrap();
     assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
-    session.after_compaction(&after, &loader, &policy, Budget::tokens(1_000));
+    session.after_compaction(&after, &loader, &policy, Budget::tokens(1_000), &[]);
     let again = session.turn(&new, &loader, &policy, "x").text.unwrap();
     assert_eq!(again, first);
 }
@@ -507,7 +524,7 @@ fn agent_session_is_limited_to_what_the_agent_sees() {
     assert_eq!(session.tokens_spent(), 0);
     // What the agent begins with stays there.
     let budget = Budget::tokens(1_000);
-    let again = session.after_compaction(catalog, &world.loader, &world.policy, budget);
+    let again = session.after_compaction(catalog, &world.loader, &world.policy, budget, &[]);
     assert_eq!((again.text, again.decisions.len()), (None, 0));
     let free = catalog.view_for(&Agent::new("free"));
     let mut session = SessionState::for_agent(ContextLifetime::History, &free);

@@ -8,7 +8,7 @@ use crate::source::line_at;
 use crate::tree::files;
 
 /// The workspace crates that each crate may use, from the outside in.
-const INWARD: [(&str, &[&str]); 13] = [
+const INWARD: [(&str, &[&str]); 15] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
     ("skillfold-store", &["skillfold-core"]),
@@ -47,7 +47,9 @@ const INWARD: [(&str, &[&str]); 13] = [
         "skillfold-hub",
         &["skillfold-core", "skillfold", "skillfold-mcp"],
     ),
-    ("skillfold-python", &["skillfold"]),
+    ("skillfold-calls", &["skillfold"]),
+    ("skillfold-python", &["skillfold", "skillfold-calls"]),
+    ("skillfold-node", &["skillfold", "skillfold-calls"]),
     ("skillfold-testkit", &[]),
 ];
 

@@ -6,10 +6,32 @@ use crate::source::{after_attributes, bare, is_word, matching, words};
 use crate::tree::{File, files};
 
 /// Returns the paths of all tests: `skillfold-core::it::manifest::a_test`, `skillfold-core::name::tests::another`,
-/// `skillfold-python::test_skills::test_this`.
+/// `skillfold-python::test_skills::test_this`, `skillfold-node::frameworks::ai::skill_is_given_once`.
 pub(crate) fn all() -> BTreeSet<String> {
     let rust = files().iter().filter(|file| file.is_rust()).flat_map(of);
-    rust.chain(files().iter().flat_map(of_python)).collect()
+    let others = files().iter().flat_map(|file| {
+        let node = of_node(file).into_iter();
+        of_python(file).into_iter().chain(node)
+    });
+    rust.chain(others).collect()
+}
+
+/// Returns the paths of a file's tests in JavaScript, whose names are sentences.
+fn of_node(file: &File) -> Vec<String> {
+    let path = file.path.strip_prefix("bindings/node/tests/");
+    let Some(module) = path.and_then(|path| path.strip_suffix(".test.mjs")) else {
+        return Vec::new();
+    };
+    let module = module.replace('/', "::");
+    let names = file.text.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("test(\"")?.split_once('"')?;
+        Some(name)
+    });
+    let word = |sign: char| if sign.is_alphanumeric() { sign } else { '_' };
+    let path = |name: &str| name.replace(',', "").chars().map(word).collect::<String>();
+    names
+        .map(|name| format!("skillfold-node::{module}::{}", path(name)))
+        .collect()
 }
 
 /// Returns the paths of a file's Python tests.
@@ -161,6 +183,15 @@ fn test_path_has_crate_binary_and_modules() {
     assert_eq!(
         of_python(&python),
         ["skillfold-python::compat::test_a::test_one"]
+    );
+    let node = File {
+        path: "bindings/node/tests/frameworks/ai.test.mjs".to_owned(),
+        text: "test(\"a skill, of two, is given\", async () => {});\n  test(\"inner\");\n"
+            .to_owned(),
+    };
+    assert_eq!(
+        of_node(&node),
+        ["skillfold-node::frameworks::ai::a_skill_of_two_is_given"]
     );
     assert_eq!(paths("fuzz/src/lib.rs"), "");
 }

@@ -322,13 +322,13 @@ impl Session {
         Ok(())
     }
 
-    /// Returns what to give again after the conversation was compacted, within a budget. If the listing was lost too,
-    /// call [`listing`](Self::listing) for a new one.
-    pub fn after_compaction(&mut self, budget: Budget) -> Turn {
+    /// Returns what to give again after the conversation was compacted, within a budget. The host kept the instructions
+    /// of the skills `kept`. If the listing was lost too, call [`listing`](Self::listing) for a new one.
+    pub fn after_compaction(&mut self, budget: Budget, kept: &[&str]) -> Turn {
         let (policy, state) = (&self.policy, &mut self.state);
-        let turn = self
-            .skills
-            .with_loader(|catalog, loader| state.after_compaction(catalog, loader, policy, budget));
+        let turn = self.skills.with_loader(|catalog, loader| {
+            state.after_compaction(catalog, loader, policy, budget, kept)
+        });
         self.skills.count_compaction(&turn);
         turn
     }

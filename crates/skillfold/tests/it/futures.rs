@@ -121,7 +121,7 @@ fn dropping_a_future_at_any_await_leaves_the_conversation_usable() {
                 poll_and_drop(session.read("greet", "SKILL.md"), times).await,
                 poll_and_drop(session.files("greet", None, 1), times).await,
                 poll_and_drop(session.tools(), times).await,
-                poll_and_drop(session.after_compaction(Budget::tokens(100)), times).await,
+                poll_and_drop(session.after_compaction(Budget::tokens(100), &[]), times).await,
                 poll_and_drop(skills.refresh(), times).await,
             ];
             let is_done = done.contains(&true);

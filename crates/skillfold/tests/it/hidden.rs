@@ -227,7 +227,7 @@ fn skill_hidden_later_disappears_from_its_conversation() {
         "{said}"
     );
     assert!(!said.contains(CANARY), "{said}");
-    let again = session.after_compaction(Budget::tokens(4_000));
+    let again = session.after_compaction(Budget::tokens(4_000), &[]);
     assert!(!format!("{:?}", again.text).contains(CANARY));
     assert!(session.load(HIDDEN_ID, "").is_err());
 }

@@ -1,7 +1,7 @@
-"""Write `python/skillfold/views.py` from the JSON schema of the engine's views.
+"""Write the types of the results for Python and TypeScript from the JSON schema of the engine's views.
 
-python generate_views.py            # writes it
-python generate_views.py --check    # fails if it is not up to date
+python generate_views.py            # writes them
+python generate_views.py --check    # fails if they are not up to date
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-SCHEMA = HERE / "../../docs/schema/view-v2.json"
-VIEWS = HERE / "python/skillfold/views.py"
+SCHEMA = HERE / "../docs/schema/view-v2.json"
+PYTHON = HERE / "python/python/skillfold/views.py"
+TYPESCRIPT = HERE / "node/js/views.ts"
 
 # Names that differ from the schema's without `View`.
 NAMES = {
@@ -136,19 +137,13 @@ def docstring(text: str, indent: int) -> str:
     return f'"""{joined}\n{pad}"""'
 
 
-def main() -> None:
-    """Write the file, or compare it."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    definitions = {name: part for name, part in schema["$defs"].items() if name != "Any"}
+def python_source(definitions: dict[str, Any], kinds: dict[str, str]) -> str:
+    """Return `views.py`."""
     sources = [class_source(name, part, definitions) for name, part in sorted(definitions.items())]
-    kinds = {
-        option["properties"]["kind"]["const"]: class_name(option["$ref"].removeprefix("#/$defs/"))
-        for option in schema["oneOf"]
-    }
     table = "\n".join(f'    "{kind}": {name},' for kind, name in sorted(kinds.items()))
     names = sorted(class_name(name) for name in definitions)
     exported = "\n".join(f'    "{name}",' for name in names)
-    text = "\n\n".join(
+    return "\n\n".join(
         [
             HEAD + f"\n__all__ = [\n{exported}\n]\n",
             *[source + "\n" for source, _ in sources],
@@ -156,11 +151,88 @@ def main() -> None:
             + f"\n\n# The class of each kind of result.\nKINDS: dict[str, type[View]] = {{\n{table}\n}}\n",
         ],
     )
-    if "--check" in sys.argv:
-        if VIEWS.read_text(encoding="utf-8") != text:
-            sys.exit("views.py is not up to date; run `python bindings/python/generate_views.py`")
-    else:
-        VIEWS.write_text(text, encoding="utf-8")
+
+
+def typescript_type(schema: Any) -> str:  # noqa: ANN401, PLR0911
+    """Return the type of a field."""
+    if not isinstance(schema, dict):
+        return "unknown"
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    for options in ("anyOf", "oneOf"):
+        if options in schema:
+            return " | ".join(dict.fromkeys(typescript_type(option) for option in schema[options]))
+    if "$ref" in schema:
+        name = class_name(schema["$ref"].removeprefix("#/$defs/"))
+        return "unknown" if name == "Any" else name
+    kinds = schema.get("type", "unknown")
+    if isinstance(kinds, list):
+        return " | ".join(typescript_type({**schema, "type": kind}) for kind in kinds)
+    if kinds == "array":
+        item = typescript_type(schema["items"])
+        return f"({item})[]" if " " in item else f"{item}[]"
+    if kinds == "object":
+        return f"Record<string, {typescript_type(schema.get('additionalProperties'))}>"
+    return {"integer": "number"}.get(kinds, kinds)
+
+
+def interface_source(name: str, schema: dict[str, Any]) -> str:
+    """Return the interface for one definition."""
+    required = set(schema.get("required", []))
+    lines = [comment(schema.get("description", class_name(name)), 0)]
+    if "properties" not in schema and "$ref" not in schema:
+        return f"{lines[0]}\nexport type {class_name(name)} = {typescript_type(schema)};"
+    parts = [schema, *schema.get("allOf", [])]
+    bases = [class_name(part["$ref"].removeprefix("#/$defs/")) for part in parts if "$ref" in part]
+    extended = f" extends {', '.join(bases)}" if bases else ""
+    lines.append(f"export interface {class_name(name)}{extended} {{")
+    for field, part in schema.get("properties", {}).items():
+        if isinstance(part, dict) and "description" in part:
+            lines.append(comment(part["description"], 2))
+        kind = typescript_type(part)
+        # A field without a value is absent.
+        lines.append(f"  {field}: {kind};" if field in required else f"  {field}?: {kind.replace(' | null', '')};")
+    return "\n".join([*lines, "}"])
+
+
+def comment(text: str, indent: int) -> str:
+    """Return a text as a comment of TypeScript."""
+    pad = " " * indent
+    lines = textwrap.wrap(" ".join(text.split()), 110 - indent, break_long_words=False, break_on_hyphens=False)
+    if len(lines) == 1:
+        return f"{pad}/** {lines[0]} */"
+    return "\n".join([f"{pad}/**", *[f"{pad} * {line}" for line in lines], f"{pad} */"])
+
+
+def typescript_source(definitions: dict[str, Any], kinds: dict[str, str]) -> str:
+    """Return `views.ts`."""
+    head = "/** The results of the engine. Generated by `generate_views.py` from their JSON schema; do not edit. */"
+    table = "\n".join(f"  {kind}: {name};" for kind, name in sorted(kinds.items()))
+    return "\n\n".join(
+        [
+            head,
+            *[interface_source(name, part) for name, part in sorted(definitions.items())],
+            f"/** The type of each kind of result. */\nexport interface Kinds {{\n{table}\n}}\n",
+        ],
+    )
+
+
+def main() -> None:
+    """Write the files, or compare them."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    definitions = {name: part for name, part in schema["$defs"].items() if name != "Any"}
+    kinds = {
+        option["properties"]["kind"]["const"]: class_name(option["$ref"].removeprefix("#/$defs/"))
+        for option in schema["oneOf"]
+    }
+    texts = {PYTHON: python_source(definitions, kinds), TYPESCRIPT: typescript_source(definitions, kinds)}
+    for path, text in texts.items():
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} is not up to date; run `python bindings/generate_views.py`")
 
 
 if __name__ == "__main__":
