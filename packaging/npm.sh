@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Builds the packages for npm, and checks what they have for each system.
+#
+#     packaging/npm.sh                              # all targets that can be linked without a vendor's SDK
+#     packaging/npm.sh aarch64-unknown-linux-musl   # one
+#
+# Writes dist/npm. cross.sh says what it needs; also Node 20.19 or newer with npm, and `readelf` and `objdump`, or `otool` and
+# `nm` on macOS.
+set -euo pipefail
+# shellcheck source=packaging/cross.sh
+source "$(dirname "$0")/cross.sh"
+if [ $# = 0 ]; then set -- "${all_targets[@]}"; fi
+rm -rf dist/npm
+mkdir -p dist/npm
+
+for target in "$@"; do
+    # The command of Linux is the static one, whichever the C library is.
+    command_target="${target/-linux-gnu/-linux-musl}"
+    build_for "$command_target" skillfold-cli
+    RUSTFLAGS="$(library_flags "$target")" build_for "$target" skillfold-node
+    library=libskillfold_node.so
+    case "$target" in
+        *-windows-*) library=skillfold_node.dll ;;
+        *-apple-*) library=libskillfold_node.dylib ;;
+    esac
+    library="$(built_for "$target" "$library")"
+    python3 packaging/check_library.py "$target" "$library"
+    node bindings/node/pack.mjs platform "$target" "$library" "$(built_for "$command_target" "$(command_name "$target")")" --out dist/npm
+done
+
+# The compiler of TypeScript and the types of the frameworks.
+mkdir -p "$tools/npm"
+cp bindings/node/tests/package.json "$tools/npm/"
+(cd "$tools/npm" && npm install --silent --no-audit --no-fund --legacy-peer-deps --ignore-scripts --no-package-lock)
+node bindings/node/pack.mjs main --tsc "$tools/npm/node_modules/typescript/bin/tsc" --types "$tools/npm/node_modules" --out dist/npm
+node bindings/node/pack.mjs create --out dist/npm
+ls -l dist/npm
