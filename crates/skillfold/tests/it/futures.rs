@@ -108,10 +108,9 @@ fn dropping_a_future_at_any_await_leaves_the_conversation_usable() {
         // The last number lets every future end.
         for times in 0..5 {
             let session = session(&skills).await;
+            // A call that ended or was dropped: which one it is depends on how soon its thread is done.
+            poll_and_drop(session.turn("What is 2+2?"), 1).await;
             let before = serde_json::to_value(session.state().await).unwrap();
-            // Something else has the only thread, and the conversation: the future waits for both.
-            let busy = session.turn("What is 2+2?");
-            poll_and_drop(busy, 1).await;
             let done = [
                 poll_and_drop(session.turn("Say bonjour"), times).await,
                 poll_and_drop(session.load("greet", ""), times).await,
