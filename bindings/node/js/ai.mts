@@ -73,9 +73,9 @@ export class SkillConversation {
         if (answer.is_error) {
           throw new Error(answer.text);
         }
-        return answer;
+        return hasPictures(answer) ? answer : answer.text;
       },
-      toModelOutput: ({ output }) => modelOutput(output as ToolAnswer),
+      toModelOutput: ({ output }) => modelOutput(output as ToolAnswer | string),
     });
   }
 }
@@ -93,11 +93,16 @@ function withListing(instructions: Instructions | undefined, listing: string): I
   return [...messages, { role: "system", content: listing }];
 }
 
-function modelOutput({ content = [], text }: ToolAnswer) {
-  const files = content.filter(({ type }) => type === "image");
-  if (files.length === 0) {
-    return { type: "text" as const, value: text };
+function hasPictures({ content = [] }: ToolAnswer): boolean {
+  return content.some(({ type }) => type === "image");
+}
+
+function modelOutput(output: ToolAnswer | string) {
+  if (typeof output === "string") {
+    return { type: "text" as const, value: output };
   }
+  const { content = [], text } = output;
+  const files = content.filter(({ type }) => type === "image");
   const value = files.map(({ base64 = "", media_type: mediaType = "" }) => ({
     type: "file" as const,
     data: { type: "data" as const, data: base64 },

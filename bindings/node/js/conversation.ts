@@ -22,8 +22,8 @@ export interface KnownMessage {
   readonly key: string;
   /** Its text, if it is the user's. */
   readonly request?: string;
-  /** The call of `LOAD_TOOL` that it answers, if it is such an answer. */
-  readonly load?: { readonly args: ToolArguments; readonly answer: string };
+  /** The answer of a tool, and the arguments of its call if that is known and was for `LOAD_TOOL`. */
+  readonly load?: { readonly args?: ToolArguments | undefined; readonly answer: string };
 }
 
 /** The texts that go before messages, by their keys. Those under `START` go before all messages. */
@@ -45,17 +45,24 @@ interface Saved {
  */
 export class Conversation {
   readonly session: Session;
+  readonly #skills: Skills | AgentSkills;
   #texts: Texts;
   // Digests of all texts so far, by which a host's copies of them are known.
   readonly #given: Set<string>;
+  // The arguments of calls that gave a skill, by the digest of the answer: a host may pass answers without their calls.
+  readonly #loads = new Map<string, ToolArguments>();
   #last: Promise<unknown> = Promise.resolve();
   readonly #hasListing: boolean;
   readonly #keptByServer: boolean;
 
   constructor(skills: Skills | AgentSkills, options: ConversationOptions = {}) {
+    if ("transient" in options) {
+      throw new TypeError("`transient` is for hosts that drop the texts after each call; here they stay");
+    }
     const { state, keptByServer = false, ...given } = options;
     const { disclosure = "triggered", breadcrumb = false, maxPerRequest = 3 } = given;
     const saved = state === undefined ? undefined : readSaved(state);
+    this.#skills = skills;
     this.session = skills.session({ ...given, disclosure, breadcrumb, maxPerRequest, state: saved?.session });
     this.#texts = new Map(saved?.texts);
     this.#given = new Set(saved?.given);
@@ -91,8 +98,12 @@ export class Conversation {
    *
    * A skill that it gives counts as given once the answer is among the messages: the model may not get it.
    */
-  call(name: string, args: ToolArguments, options: Abortable = {}): Promise<ToolAnswer> {
-    return this.session.call(name, args, { ...options, record: false });
+  async call(name: string, args: ToolArguments, options: Abortable = {}): Promise<ToolAnswer> {
+    const answer = await this.session.call(name, args, { ...options, record: false });
+    if (answer.skill !== undefined) {
+      this.#loads.set(digest(answer.text), args);
+    }
+    return answer;
   }
 
   async #decide(messages: readonly KnownMessage[]): Promise<Texts> {
@@ -105,21 +116,26 @@ export class Conversation {
         texts.set(key, null);
       }
       const kept = await Promise.all(messages.map((message) => this.#loadedBy(message)));
-      const again = await this.session.afterCompaction(undefined, kept.filter((id) => id !== undefined));
+      const again = await this.session.afterCompaction(undefined, kept.flatMap((loaded) => loaded?.id ?? []));
       texts.set(START, again.text ?? null);
+      for (const [place, { key }] of messages.entries()) {
+        if (kept[place] !== undefined && texts.has(key)) {
+          texts.set(key, "");
+        }
+      }
     }
     for (const message of messages) {
-      const { key, request, load } = message;
+      const { key, request } = message;
       if (texts.has(key)) {
         continue;
       }
       if (request !== undefined) {
         texts.set(key, (await this.session.turn(request)).text ?? null);
-      } else if (load !== undefined) {
-        const id = await this.#loadedBy(message);
-        texts.set(key, id === undefined ? null : "");
-        if (id !== undefined) {
-          await this.session.call(LOAD_TOOL, load.args);
+      } else {
+        const loaded = await this.#loadedBy(message);
+        if (loaded !== undefined) {
+          texts.set(key, "");
+          await this.session.load(loaded.id, loaded.args);
         }
       }
     }
@@ -138,13 +154,21 @@ export class Conversation {
     return keys.length > 0 && keys.every((key) => present.has(key));
   }
 
-  /** Returns the skill that an answer gave: the host may have refused the call, or changed the answer. */
-  async #loadedBy({ load }: KnownMessage): Promise<string | undefined> {
-    if (load === undefined) {
+  /** Returns the skill that an answer gives: the host may have refused the call, or changed the answer. */
+  async #loadedBy({ load }: KnownMessage): Promise<{ id: string; args: string } | undefined> {
+    const given = load?.args ?? this.#loads.get(digest(load?.answer ?? ""));
+    if (load === undefined || given === undefined) {
       return undefined;
     }
-    const { skill, text } = await this.session.call(LOAD_TOOL, load.args, { record: false });
-    return text === load.answer ? skill : undefined;
+    try {
+      const call = (typeof given === "string" ? JSON.parse(given) : given) as Record<string, unknown>;
+      const args = String(call["arguments"] ?? "");
+      const { id, body } = await this.#skills.load(String(call["skill_id"]), args);
+      return load.answer.includes(body.trim()) ? { id, args } : undefined;
+    } catch {
+      // The arguments are malformed, or the skill is gone.
+      return undefined;
+    }
   }
 }
 

@@ -12,18 +12,18 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 
 import { Conversation, type ConversationOptions, type KnownMessage, LOAD_TOOL, START } from "./conversation.js";
-import type { AgentSkills, Session, Skills, ToolArguments } from "./index.js";
+import { type AgentSkills, InvalidError, type Session, type Skills, type ToolArguments } from "./index.js";
 import { occurrences } from "./prompt.js";
 import type { Tool, ToolAnswer } from "./views.js";
 
 export interface MiddlewareOptions extends Omit<ConversationOptions, "state" | "keptByServer"> {
-  /** The names of the tools to offer, if not all. There are none while there are no skills. */
-  tools?: readonly string[];
+  /** The names of the tools to offer, if not all. There are none if there are no skills when the middleware is made. */
+  tools?: readonly string[] | undefined;
   /**
    * Whether a call of another tool is refused while the model has skills with `allowed-tools` and none of them includes
    * it. What a shell is given is its argument `command`.
    */
-  enforceTools?: boolean;
+  enforceTools?: boolean | undefined;
 }
 
 /**
@@ -40,7 +40,15 @@ export function skillMiddleware(skills: Skills | AgentSkills, options: Middlewar
     const saved = (state as { _skillfold?: string } | undefined)?._skillfold;
     return new Conversation(skills, saved === undefined ? settings : { ...settings, state: saved });
   };
-  const offered = conversation({}).session.tools().filter(({ name }) => names?.includes(name) ?? true);
+  const all = conversation({}).session.tools();
+  const unknown = names?.find((name) => all.length > 0 && !all.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    const hint = `Name some of ${all.map(({ name }) => `\`${name}\``).join(", ")}`;
+    throw new InvalidError({ error: "invalid", message: `There is no tool \`${unknown}\``, hint });
+  }
+  const offered = all.filter(({ name }) => names?.includes(name) ?? true);
+  // What to save with an answer that a command would replace: one with structured output is no message.
+  const unsaved = new WeakMap<BaseMessage, string>();
   const tools = offered.map((tool) =>
     // The next call of the model records what the tools gave: the state has no place where two of them could write.
     skillTool(tool, (runtime) => conversation((runtime as ToolRuntime).state)),
@@ -58,9 +66,19 @@ export function skillMiddleware(skills: Skills | AgentSkills, options: Middlewar
       const systemMessage = listing === "" ? system : system.concat(new SystemMessage(spaced(system, listing)));
       const answer = await handler({ ...request, messages, systemMessage });
       const after = told.save();
-      // An answer that has structured output is no message, and a command would replace it: the next call decides again.
-      const isKept = AIMessage.isInstance(answer) && after !== before;
-      return isKept ? new Command({ update: { _skillfold: after } }) : answer;
+      if (after === before) {
+        return answer;
+      }
+      if (AIMessage.isInstance(answer)) {
+        return new Command({ update: { _skillfold: after } });
+      }
+      (answer as { messages?: BaseMessage[] }).messages?.forEach((message) => unsaved.set(message, after));
+      return answer;
+    },
+    afterModel: ({ messages }) => {
+      const last = messages.at(-1);
+      const saved = last === undefined ? undefined : unsaved.get(last);
+      return saved === undefined ? undefined : { _skillfold: saved };
     },
     wrapToolCall: (request, handler) => {
       const { name, args, id = "" } = request.toolCall;
@@ -116,7 +134,8 @@ function knowing(): (message: BaseMessage) => KnownMessage | undefined {
   const keyOf = occurrences();
   const loads = new Map<string, ToolArguments>();
   return (message) => {
-    const key = message.id ?? keyOf(message.text);
+    // Hosts edit messages, and replace answers that are old.
+    const key = keyOf(`${message.id ?? ""} ${message.text}`);
     if (HumanMessage.isInstance(message)) {
       // What a middleware wrote, such as a summary, is no request.
       return message.additional_kwargs["lc_source"] === undefined ? { key, request: message.text } : undefined;

@@ -22,7 +22,7 @@ import type { Tool, ToolAnswer } from "./views.js";
 
 export interface ProcessorOptions extends Omit<ConversationOptions, "state" | "keptByServer"> {
   /** How many threads are remembered: those used last, 1,000 if this is left out. */
-  threads?: number;
+  threads?: number | undefined;
 }
 
 /**

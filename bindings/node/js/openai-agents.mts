@@ -99,8 +99,8 @@ function knowing(): (item: AgentInputItem) => KnownMessage | undefined {
       loads.set(item.callId, item.arguments);
     }
     if (item.type === "function_call_result") {
-      const args = loads.get(item.callId);
-      return args === undefined ? undefined : { key: item.callId, load: { args, answer: outputOf(item.output) } };
+      const answer = outputOf(item.output);
+      return { key: keyOf(`${item.callId} ${answer}`), load: { args: loads.get(item.callId), answer } };
     }
     const request = roleOf(item) === "user" ? textOf(item) : "";
     return request === "" ? undefined : { key: keyOf(request), request };

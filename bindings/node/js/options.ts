@@ -6,29 +6,29 @@ export type Setting = string | number | boolean | readonly string[];
 
 /** How a conversation differs from the settings. */
 export interface SessionOptions {
-  disclosure?: "catalog" | "triggered" | "hybrid";
-  style?: "lines" | "xml-rules" | "xml" | "markdown" | "tiers" | "bullets";
+  disclosure?: "catalog" | "triggered" | "hybrid" | undefined;
+  style?: "lines" | "xml-rules" | "xml" | "markdown" | "tiers" | "bullets" | undefined;
   /** The budget of the listing, such as `2000 characters` or `2% of 200000`. */
-  listing?: string;
-  matching?: "keyword" | "hybrid" | "semantic";
+  listing?: string | undefined;
+  matching?: "keyword" | "hybrid" | "semantic" | undefined;
   /** How many skills one request brings at most. */
-  maxPerRequest?: number;
+  maxPerRequest?: number | undefined;
   /** Whether a request that needs no skill adds how many there are. */
-  breadcrumb?: boolean;
-  fallback?: "none" | "show_all" | "ask_user";
+  breadcrumb?: boolean | undefined;
+  fallback?: "none" | "show_all" | "ask_user" | undefined;
   /** Limits the instructions that one turn adds. */
-  bodyTokens?: number;
+  bodyTokens?: number | undefined;
   /** For hosts that drop added text after each call: it is given again in each turn that needs it. */
-  transient?: boolean;
+  transient?: boolean | undefined;
   /** What `Session.save` returned, to resume a conversation. */
   state?: string | undefined;
 }
 
 /** Which skills an agent uses. Without `skills`, the person's settings say what it uses and sees. */
 export interface AgentOptions {
-  skills?: readonly string[];
+  skills?: readonly string[] | undefined;
   /** Whether it sees all skills, or only those that it uses. */
-  sees?: "all" | "used";
+  sees?: "all" | "used" | undefined;
 }
 
 /** Returns a call or its options as the engine takes them. Half of a surrogate pair becomes a replacement character. */
@@ -77,5 +77,6 @@ function snakeCase(name: string): string {
 
 /** Returns what an agent uses as JSON. */
 export function agentOptions(id: string, options: AgentOptions): string {
-  return asJson({ id, skills: options.skills, sees: options.sees ?? "all" });
+  const { sees = "all", ...given } = options;
+  return asJson({ ...given, id, sees });
 }

@@ -9,7 +9,11 @@ import type { ToolArguments } from "./session.js";
 export interface PromptMessage {
   role: string;
   content: unknown;
+  providerOptions?: object | undefined;
 }
+
+// What marks the messages that have a text. Providers read their own options alone.
+const MARK = "skillfold";
 
 interface Part {
   type?: string;
@@ -25,13 +29,14 @@ export async function withTexts<M extends PromptMessage>(
   conversation: Conversation,
   messages: readonly M[],
 ): Promise<M[]> {
-  // Later steps get what an earlier one returned.
-  const own = messages.filter(({ role, content }) => role !== "user" || !conversation.gave(textOf(content)));
+  // Later steps, and other agents, get what an earlier one returned.
+  const own = messages.filter(({ providerOptions }) => !(providerOptions && MARK in providerOptions));
   const known = own.map(knowing());
   const texts = await conversation.texts(known.flat());
   const given = (key: string) => {
     const text = texts.get(key);
-    return text ? [{ role: "user", content: [{ type: "text", text }] } as unknown as M] : [];
+    const content = [{ type: "text", text }];
+    return text ? [{ role: "user", content, providerOptions: { [MARK]: { given: true } } } as unknown as M] : [];
   };
   const told = own.flatMap((message, place) => [...(known[place] ?? []).flatMap(({ key }) => given(key)), message]);
   const start = told.findIndex(({ role }) => role !== "system");
@@ -64,7 +69,8 @@ function knowing(): (message: PromptMessage) => KnownMessage[] {
       }
       const args = type === "tool-result" ? loads.get(toolCallId) : undefined;
       if (args !== undefined && typeof output?.value === "string") {
-        known.push({ key: toolCallId, load: { args, answer: output.value } });
+        // Hosts replace answers that are old.
+        known.push({ key: keyOf(`${toolCallId} ${output.value}`), load: { args, answer: output.value } });
       }
     }
     return known;

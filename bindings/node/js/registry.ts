@@ -4,18 +4,18 @@ import type { Install, Origin, Outdated, SkillProposals, SourceSkills, Update, V
 
 export interface AddOptions {
   /** All skills of the source. */
-  all?: boolean;
+  all?: boolean | undefined;
   /** Clients that get the skills in a folder of their own too. */
-  clients?: readonly string[];
+  clients?: readonly string[] | undefined;
 }
 
 export interface InstallOptions {
   /** Skills that are wanted and not locked are an error. */
-  frozen?: boolean;
+  frozen?: boolean | undefined;
   /** Nothing is fetched. */
-  offline?: boolean;
+  offline?: boolean | undefined;
   /** Skills that were edited are restored too. */
-  discardEdits?: boolean;
+  discardEdits?: boolean | undefined;
 }
 
 /**

@@ -11,9 +11,9 @@ export interface Calls {
 /** What a permission to run includes. */
 export interface AllowOptions {
   /** Whether the packages that the scripts name are installed in the sandbox, by `uv` and `npm`. */
-  installPackages?: boolean;
+  installPackages?: boolean | undefined;
   /** What it may do with the working folder, whatever it asks for. */
-  project?: "read" | "write" | "none";
+  project?: "read" | "write" | "none" | undefined;
 }
 
 /**

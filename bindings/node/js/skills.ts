@@ -57,83 +57,83 @@ export type Envelope = "plain" | "read_skill" | "skill_context" | "skill_content
 
 export interface RenderOptions {
   /** What `$ARGUMENTS` and the like become. */
-  args?: string;
-  envelope?: Envelope;
+  args?: string | undefined;
+  envelope?: Envelope | undefined;
 }
 
 export interface FilesOptions {
   /** Continues after this path, which is `next` of the page before. */
-  after?: string;
-  limit?: number;
+  after?: string | undefined;
+  limit?: number | undefined;
 }
 
 export interface ReadOptions {
   /** The first byte. */
-  start?: number;
+  start?: number | undefined;
   /** The byte after the last. */
-  end?: number;
+  end?: number | undefined;
 }
 
 export interface DiscoverOptions {
   /** More folders of skills. */
-  roots?: readonly string[];
+  roots?: readonly string[] | undefined;
   /** Skills that come with the program: a folder, or files by path, such as `{ "pdf/SKILL.md": "..." }`. */
-  bundled?: string | Readonly<Record<string, string | Uint8Array>>;
+  bundled?: string | Readonly<Record<string, string | Uint8Array>> | undefined;
   /** Settings that override the person's files and variables. */
-  settings?: Readonly<Record<string, Setting>>;
+  settings?: Readonly<Record<string, Setting>> | undefined;
   /** Whether models get the project's skills, whichever it is. */
-  trustProject?: boolean;
+  trustProject?: boolean | undefined;
   /** Whether metadata of many skills is cached on disk for the next start; it is, if this is left out. */
-  cache?: boolean;
+  cache?: boolean | undefined;
   /** Whether invalid settings are only reported, by `doctor`; otherwise they are an error. */
-  lenient?: boolean;
+  lenient?: boolean | undefined;
   /** Replaces the person's home. With it or `environment`, no variable of the process is read. */
-  home?: string;
+  home?: string | undefined;
   /** Replaces the variables of the process. */
-  environment?: Readonly<Record<string, string>>;
+  environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ListOptions {
   /** A part of the id or of a tag. */
-  query?: string;
-  scope?: string;
+  query?: string | undefined;
+  scope?: string | undefined;
   /** A regular expression for the name. */
-  name?: string;
+  name?: string | undefined;
   /** Words of the description. */
-  words?: string;
-  tag?: string;
-  limit?: number;
+  words?: string | undefined;
+  tag?: string | undefined;
+  limit?: number | undefined;
   /** Continues after this id, which is `next` of the page before. */
-  after?: string;
+  after?: string | undefined;
 }
 
 export interface SearchOptions {
-  limit?: number;
+  limit?: number | undefined;
   /** Whether skills that models do not get are found too. */
-  all?: boolean;
+  all?: boolean | undefined;
 }
 
 export interface ProposalOptions {
-  evidence?: string;
+  evidence?: string | undefined;
   /** The agent that proposes it. */
-  author?: string;
+  author?: string | undefined;
   /** The conversation of the agent. */
-  session?: string;
+  session?: string | undefined;
 }
 
 /** Limits of a run. What is left out is as the settings say. */
 export interface ScriptLimits {
-  seconds?: number;
-  memory_mb?: number;
-  output_kb?: number;
-  processes?: number;
+  seconds?: number | undefined;
+  memory_mb?: number | undefined;
+  output_kb?: number | undefined;
+  processes?: number | undefined;
 }
 
 export interface RunOptions extends Abortable {
-  args?: readonly string[];
+  args?: readonly string[] | undefined;
   /** What the script reads. */
-  input?: string | Uint8Array;
-  limits?: ScriptLimits;
+  input?: string | Uint8Array | undefined;
+  limits?: ScriptLimits | undefined;
 }
 
 /** What the skills and an agent's skills have in common. */
@@ -212,8 +212,8 @@ abstract class Readable<N extends NativeReadable> {
 }
 
 function renderCall(id: string, options: RenderOptions): unknown {
-  const { args = "", envelope = "plain" } = options;
-  return { render: { id, arguments: args, envelope } };
+  const { args = "", envelope = "plain", ...rest } = options;
+  return { render: { ...rest, id, arguments: args, envelope } };
 }
 
 // The engine names options that it does not know.
@@ -441,8 +441,8 @@ export class Skills extends Readable<NativeSkills> {
    * the script's processes are ended first.
    */
   run(id: string, script: string, options: RunOptions = {}): Promise<Run> {
-    const { args = [], input = "", limits = {}, signal } = options;
-    return this.#run({ run: { id, script, arguments: args, limits } }, input, signal);
+    const { args = [], input = "", limits = {}, signal, ...rest } = options;
+    return this.#run({ run: { ...rest, id, script, arguments: args, limits } }, input, signal);
   }
 
   /** Calls a tool of a skill's toolset in the sandbox, and returns its answer. */
@@ -508,9 +508,9 @@ export class Skills extends Readable<NativeSkills> {
 
   /** Returns what is installed from sources: of the project, or with `user` for all projects of the person. */
   registry(options: { user?: boolean } = {}): Registry {
-    const { user = false } = options;
+    const { user = false, ...rest } = options;
     return new Registry(async <T>(call: unknown) => {
-      const text = asJson({ registry: { user, call } });
+      const text = asJson({ registry: { ...rest, user, call } });
       return JSON.parse(await awaiting(() => this.native.longCall(text))) as T;
     });
   }

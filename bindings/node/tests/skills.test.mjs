@@ -132,6 +132,8 @@ test("wrong option is named", () => {
   assert.throws(() => bundled().list({ nme: "pdf" }), /nme/);
   assert.throws(() => bundled().session({ stile: "lines" }), /stile/);
   assert.throws(() => bundled().filesSync("pdf", { limt: 1 }), /limt/);
+  assert.throws(() => bundled().renderSync("pdf", { agrs: "x" }), /agrs/);
+  assert.throws(() => bundled().bind("a", { skills: ["pdf"], see: "used" }), /see/);
 });
 
 test("skills are listed, found and iterated", () => {

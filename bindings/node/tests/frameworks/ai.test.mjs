@@ -1,13 +1,16 @@
 // What a conversation of the AI SDK with skills promises.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
-import { ToolLoopAgent, generateText, stepCountIs, streamText } from "ai";
+import { ToolLoopAgent, convertToModelMessages, generateText, stepCountIs, streamText } from "ai";
 import { MockLanguageModelV4, convertArrayToReadableStream } from "ai/test";
 import { InvalidError } from "skillfold";
 import { SkillConversation } from "skillfold/ai";
 
+import { discover, world } from "../world.mjs";
 import { MAIL, PDF, PICTURE, Script, count, twoSkills } from "./scripted.mjs";
 
 const USAGE = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
@@ -134,6 +137,64 @@ test("skill in an answer that was kept is not given twice", async () => {
   await say("Go on");
   const last = llm.doGenerateCalls.at(-1).prompt;
   assert.deepEqual([count(last, PDF), count(last, MAIL)], [1, 1]);
+  messages.splice(0, messages.length, { role: "user", content: "Summary of all" });
+  await say("And then?");
+  const again = llm.doGenerateCalls.at(-1).prompt;
+  assert.deepEqual([count(again, PDF), count(again, MAIL)], [1, 1]);
+});
+
+test("skill whose answer was cleared later is given again", async () => {
+  const llm = model(new Script([["load_skill", { skill_id: "mail" }]]));
+  const { say, messages } = chat(new SkillConversation(twoSkills()), llm);
+  await say("Help me");
+  const cleared = messages.map((message) => (message.role === "tool" ? changed([message], { type: "text", value: "[cleared]" })[0] : message));
+  messages.splice(0, messages.length, ...cleared);
+  await say("Write a letter");
+  assert.equal(count(llm.doGenerateCalls.at(-1).prompt, MAIL), 1);
+});
+
+test("calls that have the same id are told apart", async () => {
+  const script = new Script([["load_skill", { skill_id: "mail" }]]);
+  const llm = model(script);
+  const { say } = chat(new SkillConversation(twoSkills()), llm);
+  await say("Help me");
+  script.steps.push([["load_skill", { skill_id: "pdf" }]]);
+  script.calls = 0;
+  await say("Help me again");
+  await say("Fill in the tax form");
+  assert.equal(count(llm.doGenerateCalls.at(-1).prompt, PDF), 1);
+});
+
+test("skill to which a file was added has the same instructions", async () => {
+  const folder = world({ "skills/mail/SKILL.md": "---\nname: mail\ndescription: Writes letters\ntriggers: [letter]\n---\nBe polite.\n" });
+  const skills = discover(folder, { roots: [join(folder, "skills")] });
+  const llm = model(new Script([["load_skill", { skill_id: "mail" }]]));
+  const { say, messages } = chat(new SkillConversation(skills), llm);
+  await say("Help me");
+  writeFileSync(join(folder, "skills/mail/letter.txt"), "Dear");
+  const { tools, prepareStep } = new SkillConversation(skills);
+  const again = model();
+  await generateText({ model: again, messages: [...messages, { role: "user", content: "Write a letter" }], tools, prepareStep });
+  assert.equal(count(again.doGenerateCalls[0].prompt, MAIL), 1);
+});
+
+test("messages of a user interface give the same texts", async () => {
+  const skills = twoSkills();
+  const llm = model(new Script([["load_skill", { skill_id: "mail" }]]));
+  const part = { type: "dynamic-tool", toolName: "load_skill", toolCallId: "call-1", state: "output-available", input: { skill_id: "mail" } };
+  const { tools, prepareStep } = new SkillConversation(skills);
+  const output = await tools.load_skill.execute({ skill_id: "mail" }, { toolCallId: "call-1", messages: [] });
+  const shown = [
+    { role: "user", parts: [{ type: "text", text: "Help me" }] },
+    { role: "assistant", parts: [{ ...part, output }] },
+    { role: "user", parts: [{ type: "text", text: "Write a letter" }] },
+  ];
+  for (const options of [{}, { tools }]) {
+    const messages = await convertToModelMessages(shown, options);
+    await generateText({ model: llm, messages, tools, prepareStep: new SkillConversation(skills).prepareStep });
+    assert.equal(count(llm.doGenerateCalls.at(-1).prompt, MAIL), 1);
+  }
+  assert.ok(prepareStep);
 });
 
 test("skill in an answer that the model never got is given when it is needed", async () => {
@@ -201,6 +262,11 @@ test("state that is none is refused", () => {
   for (const state of ["", "{}", "[]", '{"session":"{}","texts":[],"given":[]}', twoSkills().session().save()]) {
     assert.throws(() => new SkillConversation(twoSkills(), { state }), InvalidError, state);
   }
+});
+
+test("option that a conversation does not have is refused", () => {
+  assert.throws(() => new SkillConversation(twoSkills(), { transient: true }), /transient/);
+  assert.throws(() => new SkillConversation(twoSkills(), { stile: "lines" }), /stile/);
 });
 
 test("options that are undefined are left out", () => {

@@ -50,6 +50,13 @@ function agentOf(model, middleware, options = {}) {
   return createAgent({ model, systemPrompt: "You help.", middleware: [middleware].flat(), ...given });
 }
 
+/** Removes all messages before "Go on". */
+const forget = createMiddleware({
+  name: "Forget",
+  beforeModel: ({ messages }) =>
+    messages.at(-1).text === "Go on" ? { messages: messages.slice(0, -1).map(({ id }) => new RemoveMessage({ id })) } : undefined,
+});
+
 test("unrelated request adds nothing", async () => {
   const model = new ScriptedModel();
   await agentOf(model, skillMiddleware(twoSkills())).invoke(user("What is 2+2?"), thread("a"));
@@ -91,6 +98,7 @@ test("model gets the engine's tools, or those that are named", async () => {
   assert.deepEqual(offered, skills.session().tools().map((tool) => [tool.name, tool.description, tool.input_schema]));
   await agentOf(model, skillMiddleware(skills, { tools: ["load_skill"] })).invoke(user("Hi"), thread("a"));
   assert.deepEqual(model.offered.map(({ name }) => name), ["load_skill"]);
+  assert.throws(() => skillMiddleware(skills, { tools: ["lod_skill"] }), /There is no tool `lod_skill`\. Name some of `search_skills`/);
 });
 
 test("model loads a skill, reads its file, and is not given it again", async () => {
@@ -131,6 +139,24 @@ test("structured output arrives", async () => {
   assert.equal(count(model.texts(), PDF), 1);
 });
 
+test("skills in use are given again beside structured output", async () => {
+  const answer = { title: "Answer", type: "object", properties: { field: { type: "string" } }, required: ["field"] };
+  const model = new ScriptedModel(new Script([["Answer", { field: "name" }]], [["Answer", { field: "date" }]]));
+  const agent = agentOf(model, [forget, skillMiddleware(twoSkills())], { responseFormat: toolStrategy(answer) });
+  await agent.invoke(user("Fill in the tax form"), thread("a"));
+  await agent.invoke(user("Go on"), thread("a"));
+  assert.equal(count(model.texts(), "Fill in the tax form"), 0);
+  assert.equal(count(model.texts(), PDF), 1);
+});
+
+test("message that was edited is a new request", async () => {
+  const model = new ScriptedModel();
+  const agent = agentOf(model, skillMiddleware(twoSkills()));
+  await agent.invoke({ messages: [new HumanMessage({ id: "1", content: "What is 2+2?" })] }, thread("a"));
+  await agent.invoke({ messages: [new HumanMessage({ id: "1", content: "Fill in the tax form" })] }, thread("a"));
+  assert.equal(count(model.texts(), PDF), 1);
+});
+
 test("image of a skill reaches the model", async () => {
   const model = new ScriptedModel(new Script([["read_skill_resource", { skill_id: "pdf", path: "form.png" }]]));
   await agentOf(model, skillMiddleware(twoSkills())).invoke(user("Help me"), thread("a"));
@@ -140,11 +166,6 @@ test("image of a skill reaches the model", async () => {
 
 test("skills in use are given again after messages were removed", async () => {
   const model = new ScriptedModel(new Script([["load_skill", { skill_id: "mail" }]]));
-  const forget = createMiddleware({
-    name: "Forget",
-    beforeModel: ({ messages }) =>
-      messages.at(-1).text === "Go on" ? { messages: messages.slice(0, -1).map(({ id }) => new RemoveMessage({ id })) } : undefined,
-  });
   const agent = agentOf(model, [forget, skillMiddleware(twoSkills())]);
   await agent.invoke(user("Help me"), thread("a"));
   await agent.invoke(user("Fill in the tax form"), thread("a"));
@@ -159,12 +180,12 @@ test("skills in use are given again after messages were removed", async () => {
 
 test("skill in an answer of a tool that was kept is not given twice", async () => {
   const model = new ScriptedModel(new Script([["load_skill", { skill_id: "pdf" }]]));
-  const forget = createMiddleware({
-    name: "Forget",
+  const forgetOne = createMiddleware({
+    name: "ForgetOne",
     beforeModel: ({ messages }) =>
       messages.at(-1).text === "Go on" ? { messages: [new RemoveMessage({ id: messages[0].id })] } : undefined,
   });
-  const agent = agentOf(model, [forget, skillMiddleware(twoSkills())]);
+  const agent = agentOf(model, [forgetOne, skillMiddleware(twoSkills())]);
   await agent.invoke(user("Write a letter"), thread("a"));
   await agent.invoke(user("Go on"), thread("a"));
   assert.equal(count(model.texts(), "Write a letter"), 0);

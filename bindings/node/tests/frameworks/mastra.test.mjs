@@ -123,6 +123,22 @@ test("threads do not mix, and only the last ones are remembered", async () => {
   assert.deepEqual(counts, [[1, 0], [0, 1], [1, 0]]);
 });
 
+test("sub-agent gets what its own skills are for", async () => {
+  const skills = twoSkills();
+  const bound = skills.bind("writer", { skills: ["mail"], sees: "used" });
+  const prompts = [];
+  for (const processor of [new SkillProcessor(skills), new SkillProcessor(bound)]) {
+    const writes = model();
+    const options = { id: "writer", name: "writer", description: "Writes letters" };
+    const writer = agentOf(writes, processor, options);
+    const llm = model(new Script([["agent-writer", { prompt: "Write a letter" }]]));
+    await agentOf(llm, new SkillProcessor(skills), { memory: new MockMemory(), agents: { writer } }).generate("Fill in the tax form", inThread("a"));
+    prompts.push(writes.calls[0].prompt);
+  }
+  // The skills that an agent uses are in the text that it begins with.
+  assert.deepEqual(prompts.map((prompt) => [count(prompt, PDF), count(prompt, MAIL)]), [[1, 1], [0, 0]]);
+});
+
 test("listing is in the system messages if the disclosure has one", async () => {
   const llm = model();
   await agentOf(llm, new SkillProcessor(twoSkills(), { disclosure: "hybrid" })).generate("What is 2+2?");

@@ -113,6 +113,8 @@ test("messages that the server keeps are not missed", async () => {
   const inputs = model.requests.map(({ input }) => input);
   assert.deepEqual([count(inputs, PDF), count(inputs, MAIL)], [1, 1]);
   assert.deepEqual(model.texts(), ["user: Go on"]);
+  await runner.run(agent, "Write a letter", { conversationId: "conv_1" });
+  assert.deepEqual(model.texts(), ["user: Write a letter"]);
 });
 
 test("request that is sent again has the instructions again", async () => {
