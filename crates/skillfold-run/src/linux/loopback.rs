@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
-use libc::{c_int, c_short};
+use libc::{c_char, c_int, c_short};
 use rustix::cmsg_space;
 use rustix::io::Errno;
 use rustix::net::{
@@ -52,7 +52,7 @@ fn turn_on(socket: &OwnedFd) -> Result<(), Errno> {
     // SAFETY: all zeros is a valid request.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
     for (to, from) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
-        *to = from.cast_signed();
+        *to = c_char::from_ne_bytes([*from]);
     }
     request.ifr_ifru.ifru_flags = flags;
     let (socket, request) = (socket.as_raw_fd(), &raw const request);

@@ -19,6 +19,12 @@ use crate::permissions::Network;
 /// Whether there is a filter for this architecture.
 pub(super) const IS_KNOWN: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
+#[cfg(not(target_arch = "aarch64"))]
+const KEXEC_FILE_LOAD: c_long = libc::SYS_kexec_file_load;
+// The crate has it on other architectures alone.
+#[cfg(target_arch = "aarch64")]
+const KEXEC_FILE_LOAD: c_long = 294;
+
 /// Calls refused whatever their arguments.
 const REFUSED: &[c_long] = &[
     // Other processes.
@@ -59,7 +65,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_open_by_handle_at,
     // The system as a whole.
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
