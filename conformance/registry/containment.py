@@ -15,7 +15,8 @@ MAX_KIB = 600 << 10
 MODES = {0o644, 0o755, 0o664, 0o775}
 # Words of which a refusal has to have some: what the rule is about.
 RULES = re.compile(
-    r"link|repository inside|path|name|case|traversal|not a file|64 MiB|10,000|too large|large|many|levels|entries|damaged|no skills|"
+    r"link|repository inside|path|name|case|traversal|not a file|at most|64 MiB|10,000|too large|large|many|levels|"
+    r"entries|damaged|no skills|"
     r"no skill|has no object|several skills|twice|UTF-8|frontmatter|Invalid|digest|archive|Could not fetch|nested|limit|size",
     re.IGNORECASE,
 )
