@@ -13,6 +13,16 @@ if [ $# = 0 ]; then set -- "${all_targets[@]}"; fi
 rm -rf dist/npm
 mkdir -p dist/npm
 
+# The build for Windows asks for Node's library, and needs nothing of it: functions are looked up when ours is loaded.
+case "$*" in
+    *-windows-gnu*)
+        mkdir -p "$target_folder/no-libnode"
+        LIBNODE_PATH="$(cd "$target_folder/no-libnode" && pwd)"
+        export LIBNODE_PATH
+        x86_64-w64-mingw32-gcc -shared -o "$LIBNODE_PATH/libnode.dll" -x c /dev/null
+        ;;
+esac
+
 for target in "$@"; do
     # The command of Linux is the static one, whichever the C library is.
     command_target="${target/-linux-gnu/-linux-musl}"
