@@ -68,7 +68,8 @@ def _measured(chosen: argparse.Namespace, scratch: Path) -> dict[str, object]:
     node = modules / "node/bin/node"
     project = scratch / "project"
     project.mkdir()
-    archives = [str(path.resolve()) for path in sorted(chosen.packages.glob("skillfold-*.tgz"))]
+    names = ("skillfold-[0-9]*.tgz", "skillfold-linux-x64-gnu-*.tgz")
+    archives = [str(path.resolve()) for name in names for path in chosen.packages.glob(name)]
     _done(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", *archives], project)
     (project / "list.mjs").write_text(_LISTING)
     (project / "cost.mjs").write_bytes((_HERE / "cost.mjs").read_bytes())
@@ -138,10 +139,14 @@ def _done(command: list[str], folder: Path | None = None) -> str:
     variables = {**os.environ, "NO_COLOR": "1"}
     if folder is not None:
         variables["HOME"] = str(folder)
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:
-        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}\n{done.stderr[-2_000:]}")
-    return done.stdout
+    # A program that ends before a pipe has taken all that it printed would lose the rest.
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output, tempfile.TemporaryFile("w+") as errors:
+        done = subprocess.run(command, cwd=folder, env=variables, stdout=output, stderr=errors, check=False)  # noqa: S603
+        output.seek(0)
+        errors.seek(0)
+        if done.returncode != 0:
+            sys.exit(f"error: {' '.join(command)} ended with {done.returncode}\n{errors.read()[-2_000:]}")
+        return output.read()
 
 
 def _json(command: list[str]) -> dict[str, float]:
