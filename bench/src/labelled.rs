@@ -43,6 +43,18 @@ pub(crate) struct Request {
     /// The repository it was found in.
     pub(crate) repository: String,
     pub(crate) wording: Wording,
+    pub(crate) verdict: Verdict,
+}
+
+/// What a reader of the request and the skill alone says of the label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is right; nobody judged negative requests and those of `MetaTool`.
+    Fits,
+    /// The skill is one that nearly any task would start.
+    Process,
+    /// It is wrong, or only the conversation could tell.
+    Wrong,
 }
 
 /// How a request is phrased.
@@ -139,9 +151,28 @@ pub(crate) fn installed<'a>(
     Ok(host.discover()?.skills)
 }
 
-/// Reads a file of requests; `key` is the field with the skills they name.
+/// Reads a file of requests; `key` is the field with the skills they name. The verdicts are beside the file.
 pub(crate) fn requests(file: &Path, key: &str) -> Result<Vec<Request>, Box<dyn Error>> {
-    lines(file)?.map(|line| Request::of(&line?, key)).collect()
+    let verdicts = verdicts(&file.with_file_name("verdicts.jsonl"))?;
+    let request = |line: Value| Request::of(&line, key, &verdicts);
+    lines(file)?.map(|line| request(line?)).collect()
+}
+
+/// Reads the verdict of each request by its id; none if there is no such file.
+fn verdicts(file: &Path) -> Result<HashMap<String, Verdict>, Box<dyn Error>> {
+    if !file.exists() {
+        return Ok(HashMap::new());
+    }
+    let verdict = |line: Value| {
+        let verdict = match line["verdict"].as_str() {
+            Some("fits") => Verdict::Fits,
+            Some("process") => Verdict::Process,
+            Some("wrong" | "context") => Verdict::Wrong,
+            _ => return Err(format!("unknown verdict: {line}").into()),
+        };
+        Ok((text(&line, "qid")?, verdict))
+    };
+    lines(file)?.map(|line| verdict(line?)).collect()
 }
 
 /// Returns a skill's id in the pool.
@@ -199,10 +230,15 @@ impl LabelledSkill {
 }
 
 impl Request {
-    fn of(line: &Value, key: &str) -> Result<Self, Box<dyn Error>> {
+    fn of(
+        line: &Value,
+        key: &str,
+        verdicts: &HashMap<String, Verdict>,
+    ) -> Result<Self, Box<dyn Error>> {
         let skills = line[key].as_array().into_iter().flatten();
         let source = line["source"].as_str().unwrap_or_default();
         let is = |key: &str| line[key] == Value::Bool(true);
+        let verdict = line["qid"].as_str().and_then(|id| verdicts.get(id));
         Ok(Self {
             text: text(line, "query")?,
             skills: skills.filter_map(Value::as_str).map(Into::into).collect(),
@@ -213,6 +249,7 @@ impl Request {
                 () if is("names_skill") => Wording::Named,
                 () => Wording::Unnamed,
             },
+            verdict: verdict.copied().unwrap_or(Verdict::Fits),
         })
     }
 }

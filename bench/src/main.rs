@@ -4,6 +4,9 @@ mod allocator;
 mod corpus;
 mod labelled;
 mod measure;
+mod random;
+
+mod bootstrap;
 
 mod layout;
 mod run_hosts;

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::Path;
 
 use crate::labelled::{Labelled, LabelledSkill, Request, lines, value};
+use crate::random::Random;
 use crate::search::half::{Half, Split};
 
 /// The data that draws are made from.
@@ -14,9 +15,15 @@ pub(crate) struct Data {
     requests: Vec<usize>,
     negatives: Vec<usize>,
     /// The half's prompts, as people typed them to coding agents.
-    pub(crate) everyday: Vec<String>,
+    pub(crate) everyday: Vec<Prompt>,
     /// Each labelled skill's repository and the first word of its name.
     families: HashMap<String, (String, String)>,
+}
+
+pub(crate) struct Prompt {
+    pub(crate) text: String,
+    /// The repository it was found in.
+    pub(crate) source: String,
 }
 
 /// A library, and what is run against it.
@@ -28,7 +35,7 @@ pub(crate) struct Draw<'d> {
     pub(crate) absent: Vec<&'d Request>,
     /// Requests that must not start one of the library's skills.
     pub(crate) must_not: Vec<&'d Request>,
-    pub(crate) everyday: Vec<&'d str>,
+    pub(crate) everyday: Vec<&'d Prompt>,
 }
 
 impl Data {
@@ -56,7 +63,10 @@ impl Data {
             if let (Some(prompt), Some(source)) = (prompt, source)
                 && of_half.contains(source)
             {
-                prompts.push(prompt.to_owned());
+                prompts.push(Prompt {
+                    text: prompt.to_owned(),
+                    source: source.to_owned(),
+                });
             }
         }
         let mut families = HashMap::new();
@@ -89,6 +99,13 @@ impl Data {
         wanted.any(|other| other.0 == *repository || other.1 == *word)
     }
 
+    /// Returns the number of an everyday prompt.
+    pub(crate) fn place_of(&self, prompt: &Prompt) -> Option<usize> {
+        self.everyday
+            .iter()
+            .position(|other| std::ptr::eq(other, prompt))
+    }
+
     /// Returns a library of all of `skills`, with every request, every negative one, and `prompts` prompts.
     pub(crate) fn whole<'d>(&'d self, skills: &'d [LabelledSkill], prompts: usize) -> Draw<'d> {
         let mut draw = self.draw(0, 0, prompts);
@@ -107,7 +124,7 @@ impl Data {
 
     /// Draws a library of `size` skills, and `prompts` prompts. The same seed gives the same draw.
     pub(crate) fn draw(&self, seed: u64, size: usize, prompts: usize) -> Draw<'_> {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Random::new(seed);
         let skills = random.sample(&self.labelled.skills, size);
         let ids: HashSet<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
         let is_present = |request: &Request| {
@@ -132,33 +149,7 @@ impl Data {
             present,
             absent: absent.into_iter().copied().collect(),
             must_not: must_not.filter(|request| is_present(request)).collect(),
-            everyday: everyday.into_iter().map(String::as_str).collect(),
+            everyday,
         }
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Returns `count` of the values, each at most once.
-    fn sample<'a, T>(&mut self, values: &'a [T], count: usize) -> Vec<&'a T> {
-        let mut places: Vec<usize> = (0..values.len()).collect();
-        let count = count.min(places.len());
-        for place in 0..count {
-            let rest = (places.len() - place) as u64;
-            let other = place + usize::try_from(self.next() % rest).unwrap_or(0);
-            places.swap(place, other);
-        }
-        places[..count]
-            .iter()
-            .map(|place| &values[*place])
-            .collect()
     }
 }

@@ -82,6 +82,6 @@ fn lines(draw: &Draw<'_>, data: &Data) -> Result<Vec<Value>, Box<dyn Error>> {
     all.extend(of("absent", &draw.absent));
     all.extend(of("must_not", &draw.must_not));
     let everyday = draw.everyday.iter();
-    all.extend(everyday.map(|prompt| line("everyday", prompt, None)));
+    all.extend(everyday.map(|prompt| line("everyday", &prompt.text, None)));
     Ok(all)
 }

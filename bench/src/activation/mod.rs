@@ -3,8 +3,9 @@
 mod draw;
 mod dump;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -15,7 +16,10 @@ use skillfold::core::{ContextLifetime, Policy};
 use skillfold_hook::{HookClient, hook_policy};
 
 use crate::activation::draw::{Data, Draw};
-use crate::labelled::{LabelledSkill, Triggers, installed, lines, pool_id};
+use crate::bootstrap::{Sample, shares};
+use crate::labelled::{
+    LabelledSkill, Triggers, Verdict, Wording, installed, lines, pool_id, value,
+};
 use crate::measure::rounded;
 use crate::search::half::Half;
 
@@ -51,7 +55,13 @@ pub(crate) struct Arguments {
     /// Only write each request's first skills with their features to a file
     #[arg(long)]
     dump: Option<PathBuf>,
-    /// Fail if the right skill is given or named for fewer of the labelled requests, in percent
+    /// Write the sums of each source repository to a file, for `--before` of another run
+    #[arg(long, value_name = "FILE")]
+    sums: Option<PathBuf>,
+    /// Print how much each figure is above that of the run that wrote this file, and between which values it lies
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
+    /// Fail if the right skill is given or named for fewer of the requests with a right label, in percent
     #[arg(long, value_name = "PERCENT")]
     at_least: Option<f64>,
     /// Fail if more of the everyday prompts get a response, in percent
@@ -67,13 +77,22 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         return Ok(());
     }
     let mut results = Vec::new();
+    let mut sums = json!({});
+    let before = arguments.before.as_deref().map(value).transpose()?;
     for size in &arguments.pool {
         let figures = measure(arguments, &data, *size, out)?;
-        let result = figures.to_json(*size, arguments.half);
+        let mut result = figures.to_json(*size, arguments.half);
+        sums[size.to_string()] = figures.sums();
+        if let Some(before) = &before {
+            result["above"] = figures.above(&before[size.to_string()])?;
+        }
         if arguments.pool.len() > 1 {
             writeln!(out, "{result}")?;
         }
         results.push((figures, result));
+    }
+    if let Some(file) = &arguments.sums {
+        write!(File::create(file)?, "{sums}")?;
     }
     let last: Vec<&Value> = results.iter().map(|(_, result)| result).collect();
     match &last[..] {
@@ -81,11 +100,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         all => writeln!(out, "{}", json!({ "results": all }))?,
     }
     for (figures, _) in &results {
-        let found = 100.0 * (figures.given.share() + figures.named.share());
+        let found = 100.0 * figures.fits.found.mean();
         if arguments.at_least.is_some_and(|least| found < least) {
             return Err(format!("{found:.1} % of the requests get the right skill").into());
         }
-        let spoken = 100.0 * figures.everyday_spoken.share();
+        let spoken = 100.0 * figures.spoken.mean();
         if arguments.spoken_at_most.is_some_and(|most| spoken > most) {
             return Err(format!("{spoken:.1} % of the everyday prompts are spoken to").into());
         }
@@ -123,47 +142,71 @@ fn measure(
     Ok(figures)
 }
 
-/// How many of a total something holds for.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    yes: u32,
-    all: u32,
+/// What requests with a label get.
+#[derive(Default)]
+struct Labels {
+    /// The right skill is given, or else named, or either.
+    given: Sample,
+    named: Sample,
+    found: Sample,
+    /// The right skill comes first.
+    first: Sample,
+    /// Another skill's instructions are given.
+    wrong_given: Sample,
 }
 
-impl Count {
-    fn add(&mut self, yes: bool) {
-        self.all += 1;
-        self.yes += u32::from(yes);
+impl Labels {
+    fn add(&mut self, source: &str, told: &Told, meant: &HashSet<&str>) {
+        let is_right = |id: &&String| meant.contains(&***id);
+        let is_given = told.given.iter().any(|id| is_right(&id));
+        let is_named = !is_given && told.named.iter().any(|id| is_right(&id));
+        let is_wrong = told.given.iter().any(|id| !is_right(&id));
+        self.given.add_whether(source, is_given);
+        self.named.add_whether(source, is_named);
+        self.found.add_whether(source, is_given || is_named);
+        self.first
+            .add_whether(source, told.all().next().is_some_and(|id| is_right(&id)));
+        self.wrong_given.add_whether(source, is_wrong);
     }
 
-    fn share(self) -> f64 {
-        f64::from(self.yes) / f64::from(self.all.max(1))
+    fn samples(&self) -> [(&'static str, &Sample); 5] {
+        [
+            ("given", &self.given),
+            ("named", &self.named),
+            ("found", &self.found),
+            ("first", &self.first),
+            ("wrong_given", &self.wrong_given),
+        ]
     }
 
-    fn rounded(self) -> f64 {
-        rounded(self.share())
+    fn to_json(&self) -> Value {
+        let mut shares = shares(self.samples());
+        shares["requests"] = json!(self.given.count());
+        shares
     }
 }
 
 #[derive(Default)]
 struct Figures {
-    /// Labelled requests whose right skill is given, or else named.
-    given: Count,
-    named: Count,
-    /// The right skill comes first.
-    first: Count,
-    /// Another skill's instructions are given.
-    wrong_given: Count,
-    /// The forbidden skill is given or named, if it is in the library.
-    must_not: Count,
+    /// Requests whose label is right.
+    fits: Labels,
+    /// All requests, as they were labelled.
+    all: Labels,
+    /// Those of `fits` in other languages than English, or for skills in others.
+    languages: Labels,
+    /// Requests for skills that nearly any task would start.
+    process: Labels,
+    /// The forbidden skill is given, or else named, if it is in the library.
+    must_not_given: Sample,
+    must_not_named: Sample,
     /// The right skill is not in the library, but there is a response; the same without skills from the same family.
-    absent_spoken: Count,
-    absent_strangers: Count,
-    everyday_spoken: Count,
-    everyday_given: Count,
-    everyday_tokens: u64,
-    /// Tokens added to prompts that get no instructions.
-    line_tokens: u64,
+    absent: Sample,
+    absent_strangers: Sample,
+    spoken: Sample,
+    everyday_given: Sample,
+    /// Tokens added to a prompt, and to one that gets no instructions.
+    tokens: Sample,
+    line_tokens: Sample,
 }
 
 impl Figures {
@@ -178,40 +221,48 @@ impl Figures {
         for request in &draw.present {
             let told = library.tell(&request.text);
             let meant = data.labelled.meant(request);
-            let is_right = |id: &&str| meant.contains(id);
-            let is_given = told.given.iter().any(|id| is_right(&&**id));
-            self.given.add(is_given);
-            self.named
-                .add(!is_given && told.named.iter().any(|id| is_right(&&**id)));
-            let first = told.given.first().or(told.named.first());
-            self.first.add(first.is_some_and(|id| is_right(&&**id)));
-            let is_wrong = told.given.iter().any(|id| !is_right(&&**id));
-            self.wrong_given.add(is_wrong);
+            let source = &request.repository;
+            self.all.add(source, &told, &meant);
+            match request.verdict {
+                Verdict::Fits => self.fits.add(source, &told, &meant),
+                Verdict::Process => self.process.add(source, &told, &meant),
+                Verdict::Wrong => {}
+            }
+            if request.verdict == Verdict::Fits && request.wording == Wording::Cjk {
+                self.languages.add(source, &told, &meant);
+            }
         }
         for request in &draw.must_not {
             let told = library.tell(&request.text);
             let meant = data.labelled.meant(request);
-            self.must_not
-                .add(told.all().any(|id| meant.contains(&**id)));
+            let is_given = told.given.iter().any(|id| meant.contains(&**id));
+            let is_named = !is_given && told.named.iter().any(|id| meant.contains(&**id));
+            let source = &request.repository;
+            self.must_not_given.add_whether(source, is_given);
+            self.must_not_named.add_whether(source, is_named);
         }
         for request in &draw.absent {
             let told = library.tell(&request.text);
             let is_sibling = |id: &String| data.is_sibling(request, id);
-            self.absent_spoken.add(told.all().next().is_some());
-            self.absent_strangers
-                .add(told.all().any(|id| !is_sibling(id)));
+            let is_spoken = told.all().next().is_some();
+            let is_strange = told.all().any(|id| !is_sibling(id));
+            let source = &request.repository;
+            self.absent.add_whether(source, is_spoken);
+            self.absent_strangers.add_whether(source, is_strange);
         }
         for prompt in &draw.everyday {
-            let told = library.tell(prompt);
+            let told = library.tell(&prompt.text);
             let is_spoken = told.all().next().is_some();
-            self.everyday_spoken.add(is_spoken);
-            self.everyday_given.add(!told.given.is_empty());
-            self.everyday_tokens += told.tokens;
-            if told.given.is_empty() {
-                self.line_tokens += told.tokens;
-            }
+            let is_given = !told.given.is_empty();
+            let source = &prompt.source;
+            self.spoken.add_whether(source, is_spoken);
+            self.everyday_given.add_whether(source, is_given);
+            let tokens = f64::from(u32::try_from(told.tokens).unwrap_or(u32::MAX));
+            self.tokens.add(source, tokens);
+            self.line_tokens
+                .add(source, if is_given { 0.0 } else { tokens });
             if is_spoken && arguments.spoken {
-                let number = data.everyday.iter().position(|other| other == prompt);
+                let number = data.place_of(prompt);
                 let names = told.all().map(|id| library.name(id));
                 let names: Vec<&str> = names.collect();
                 writeln!(out, "{}", json!({ "prompt": number, "skills": names }))?;
@@ -220,31 +271,54 @@ impl Figures {
         Ok(())
     }
 
+    /// Returns the headline: what `to_json` has outside of its groups.
+    fn samples(&self) -> impl Iterator<Item = (&'static str, &Sample)> {
+        self.fits.samples().into_iter().chain([
+            ("must_not_given", &self.must_not_given),
+            ("must_not_named", &self.must_not_named),
+            ("absent", &self.absent),
+            ("absent_strangers", &self.absent_strangers),
+            ("spoken", &self.spoken),
+            ("everyday_given", &self.everyday_given),
+        ])
+    }
+
     fn to_json(&self, size: usize, half: Half) -> Value {
-        let prompts = f64::from(self.everyday_spoken.all.max(1));
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "tokens of some thousand prompts"
-        )]
-        let per_100 = |tokens: u64| rounded(tokens as f64 / prompts * 100.0);
-        json!({
-            "skills": size,
-            "half": half.as_str(),
-            "requests": self.given.all,
-            "given": self.given.rounded(),
-            "named": self.named.rounded(),
-            "first": self.first.rounded(),
-            "wrong_given": self.wrong_given.rounded(),
-            "must_not": self.must_not.rounded(),
-            "must_not_requests": self.must_not.all,
-            "absent": self.absent_spoken.rounded(),
-            "absent_strangers": self.absent_strangers.rounded(),
-            "everyday": self.everyday_spoken.all,
-            "spoken": self.everyday_spoken.rounded(),
-            "everyday_given": self.everyday_given.rounded(),
-            "tokens_per_100": per_100(self.everyday_tokens),
-            "line_tokens_per_100": per_100(self.line_tokens),
-        })
+        let mut line = shares(self.samples());
+        let per_100 = |tokens: &Sample| rounded(tokens.mean() * 100.0);
+        line["skills"] = json!(size);
+        line["half"] = json!(half.as_str());
+        line["requests"] = json!(self.fits.given.count());
+        line["must_not_requests"] = json!(self.must_not_given.count());
+        line["everyday"] = json!(self.spoken.count());
+        line["tokens_per_100"] = json!(per_100(&self.tokens));
+        line["line_tokens_per_100"] = json!(per_100(&self.line_tokens));
+        line["all"] = self.all.to_json();
+        line["other_languages"] = self.languages.to_json();
+        line["process"] = self.process.to_json();
+        line
+    }
+
+    /// Returns what a later run needs to compare itself with this one.
+    fn sums(&self) -> Value {
+        let samples = self
+            .samples()
+            .map(|(name, sample)| (name, sample.to_json()));
+        samples
+            .map(|(name, sample)| (name.to_owned(), sample))
+            .collect()
+    }
+
+    /// Returns how much each figure of the headline is above that of another run, with the interval.
+    fn above(&self, sums: &Value) -> Result<Value, Box<dyn Error>> {
+        let mut line = json!({});
+        for (name, sample) in self.samples() {
+            let before = Sample::from_json(&sums[name])?;
+            let (difference, range) = sample.above(&before);
+            let range = range.map(|range| range.map(rounded));
+            line[name] = json!({ "difference": rounded(difference), "range": range });
+        }
+        Ok(line)
     }
 }
 

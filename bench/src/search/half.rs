@@ -30,6 +30,9 @@ impl Half {
     }
 }
 
+/// A machine translation of another registry: nothing is fitted on its language.
+const TRANSLATED: &str = "AgentWorkers/skills";
+
 /// Which half each repository is in.
 pub(crate) struct Split(HashMap<String, Half>);
 
@@ -51,15 +54,17 @@ impl Split {
         pairs.collect::<Result<_, Box<dyn Error>>>().map(Self)
     }
 
-    /// Returns whether a request is in a half. The track `skillsbench` is always in test.
+    /// Returns whether a request is in a half. The machine translation is in none of those of tune. The track `skillsbench` is always in test.
     pub(crate) fn is_in(&self, half: Half, request: &Request) -> bool {
         let its = match &*request.track {
             "skillsbench" => Some(Half::Test),
             _ => self.0.get(&request.repository).copied(),
         };
         match half {
+            Half::Test => its == Some(half),
+            _ if request.repository == TRANSLATED => false,
             Half::Tune => matches!(its, Some(Half::Fit | Half::Confirm)),
-            Half::Test | Half::Fit | Half::Confirm => its == Some(half),
+            Half::Fit | Half::Confirm => its == Some(half),
         }
     }
 }

@@ -3,12 +3,15 @@
 use serde_json::{Value, json};
 use skillfold::tools::Fit;
 
+use crate::bootstrap::Sample;
 use crate::search::method::Hit;
 use crate::search::methods::Built;
 
 /// One request's ranking.
 #[derive(Debug)]
 pub(crate) struct Asked {
+    /// The repository of the request.
+    source: String,
     /// The ranks of the wanted skills found, from 1.
     ranks: Vec<usize>,
     /// Number of wanted skills.
@@ -23,7 +26,12 @@ impl Asked {
     ///
     /// The first copy found counts as the skill; further ones are skipped, and what follows moves up a rank. Copies of
     /// unwanted skills each take a rank.
-    pub(crate) fn new(hits: &[Hit], wanted: &[Vec<usize>], microseconds: f64) -> Self {
+    pub(crate) fn new(
+        source: &str,
+        hits: &[Hit],
+        wanted: &[Vec<usize>],
+        microseconds: f64,
+    ) -> Self {
         let mut is_found = vec![false; wanted.len()];
         let (mut ranks, mut rank) = (Vec::new(), 0);
         for hit in hits {
@@ -46,6 +54,7 @@ impl Asked {
         let fit = |hit: &Hit| Fit::from_confidence(hit.score as f32);
         let answer = hits.iter().take(ANSWER_SKILLS);
         Self {
+            source: source.to_owned(),
             ranks,
             wanted: wanted.len(),
             answer: answer.map(|hit| (fit(hit), is_wanted(hit))).collect(),
@@ -83,6 +92,8 @@ pub(crate) struct Figures {
     median_us: f64,
     p99_us: f64,
     answers: Answers,
+    /// Between which values R@1, R@10 and MRR lie.
+    ranges: [Option<[f64; 2]>; 3],
 }
 
 /// What the tool `search_skills` would return.
@@ -154,6 +165,14 @@ impl Figures {
             let sum: f64 = asked.iter().map(|asked| figure(asked)).sum();
             100.0 * sum / float(asked.len().max(1))
         };
+        let range = |figure: &dyn Fn(&Asked) -> f64| {
+            let mut sample = Sample::default();
+            for asked in &asked {
+                sample.add(&asked.source, figure(asked));
+            }
+            let range = sample.interval();
+            range.map(|range| range.map(|value| tenths(100.0 * value)))
+        };
         let mut times: Vec<_> = asked.iter().map(|asked| asked.microseconds).collect();
         times.sort_by(f64::total_cmp);
         let time = |percent: usize| {
@@ -168,13 +187,20 @@ impl Figures {
             median_us: time(50),
             p99_us: time(99),
             answers: Answers::new(&asked),
+            ranges: [
+                range(&|asked| asked.recall(1)),
+                range(&|asked| asked.recall(10)),
+                range(&Asked::reciprocal),
+            ],
         }
     }
 
     /// Returns the metrics and the method's build cost.
     pub(crate) fn json(&self, built: &Built) -> Value {
         let [r1, r3, r5, r10] = self.recall.map(tenths);
+        let [first, ten, reciprocal] = self.ranges;
         json!({
+            "range": { "r1": first, "r10": ten, "mrr": reciprocal },
             "queries": self.queries,
             "r1": r1, "r3": r3, "r5": r5, "r10": r10,
             "mrr": tenths(self.mrr),
@@ -217,7 +243,7 @@ mod tests {
             })
             .collect();
         let wanted: Vec<_> = wanted.iter().map(|copies| copies.to_vec()).collect();
-        Asked::new(&hits, &wanted, 1.0)
+        Asked::new("a/b", &hits, &wanted, 1.0)
     }
 
     /// Returns R@1, R@3, R@5, R@10, MRR and nDCG@10.

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::labelled::{Request, Wording, copies, requests};
+use crate::labelled::{Request, Verdict, Wording, copies, requests};
 use crate::search::engine::Indexed;
 use crate::search::half::{Half, Split};
 use crate::search::methods::{Built, METHODS, Maker, maker};
@@ -148,18 +148,25 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         asked.iter().map(of).collect()
     };
     let unnamed = |request: &Request| request.wording == Wording::Unnamed;
+    let fits = |request: &Request| request.verdict == Verdict::Fits;
     for track in ["trigger", "task", "route", "skillsbench"] {
-        let figures = select(&|request| request.track == track && unnamed(request));
+        let figures =
+            select(&|request| request.track == track && unnamed(request) && fits(request));
         print.line(out, track, &built, &figures)?;
     }
     if arguments.half == Half::Test && !arguments.no_metatool {
         metatool(&print, &methods, out)?;
     }
-    let named = select(&|request| request.wording == Wording::Named);
+    let named = select(&|request| request.wording == Wording::Named && fits(request));
     print.line(out, "named", &built, &named)?;
-    let cjk = select(&|request| request.wording == Wording::Cjk);
+    let cjk = select(&|request| request.wording == Wording::Cjk && fits(request));
     print.line(out, "cjk", &built, &cjk)?;
-    let headline = select(&|request| HEADLINE.contains(&&*request.track) && unnamed(request));
+    let process = select(&|request| request.verdict == Verdict::Process);
+    print.line(out, "process", &built, &process)?;
+    let is_headline = |request: &Request| HEADLINE.contains(&&*request.track) && unnamed(request);
+    let all = select(&is_headline);
+    print.line(out, "all labels", &built, &all)?;
+    let headline = select(&|request| is_headline(request) && fits(request));
     print.line(out, "headline", &built, &headline)?;
     judge(&arguments.at_least, headline.first())
 }
@@ -216,7 +223,8 @@ fn ask(
         .map(|request| {
             let wanted = pool.wanted(request, copies)?;
             let (hits, microseconds) = built.timed(&request.text, DEPTH)?;
-            Ok(Asked::new(&hits, &wanted, microseconds))
+            let source = &request.repository;
+            Ok(Asked::new(source, &hits, &wanted, microseconds))
         })
         .collect()
 }
