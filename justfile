@@ -178,7 +178,7 @@ python-bench python="python3" file=corpus *options:
     {{python}} bench/python/run.py --corpus {{file}} --engine "${CARGO_TARGET_DIR:-target}/release/skillfold-bench" {{options}}
     {{python}} bench/python/memory.py
 
-# Compare the Node package with its peers and with the engine alone, and its memory over a million calls; needs `just npm x86_64-unknown-linux-gnu`, and `modules` with bench/node/package.json installed
+# Compare the Node package with its peers and with the engine alone; needs `just npm x86_64-unknown-linux-gnu`, and `modules` with bench/node/package.json installed
 node-bench modules file=corpus *options:
     cargo build --profile smoke -p skillfold-bench
     python3 bench/node/run.py --packages dist/npm --modules {{modules}} --corpus {{file}} --engine "${CARGO_TARGET_DIR:-target}/smoke/skillfold-bench" {{options}}
