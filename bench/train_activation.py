@@ -2,7 +2,9 @@
 """Fits how likely a message needs a skill, from what `skillfold-bench activation --dump` wrote.
 
     skillfold-bench activation --data DATA --half tune --pool 20 --pool 60 --pool 200 --draws 40 --dump FILE
-    python3 bench/train_activation.py FILE [--write crates/skillfold-core/src/search/activation.tsv]
+    python3 bench/train_activation.py FILE [--keep WEIGHTS] [--write crates/skillfold-core/src/search/activation.tsv]
+
+With `--keep`, the weights of a file stay, and only the features that it lacks are fitted.
 
 What is right: a labelled request's own skill. What is wrong: its other skills, every skill of a request whose own skill is not
 installed, forbidden skills, and every skill of an everyday prompt. Skills of the family of one that is not installed count
@@ -69,6 +71,22 @@ def fit(rows, right, weights):
     return vector
 
 
+def fit_new(rows, right, weights, kept):
+    """Fits the weights that are not known (nan), and returns all."""
+    new = np.isnan(kept)
+    fixed = rows @ np.nan_to_num(kept)
+    weights = weights / weights.sum()
+
+    def loss(vector):
+        scores = fixed + rows[:, new] @ vector
+        slope = rows[:, new].T @ (weights * (1 / (1 + np.exp(-scores)) - right))
+        return (weights * (np.logaddexp(0, scores) - right * scores)).sum(), slope
+
+    vector = kept.copy()
+    vector[new] = minimize(loss, np.zeros(new.sum()), jac=True, method="L-BFGS-B").x
+    return vector
+
+
 def show(requests, of, scores):
     """Prints the share of requests that get the right skill by the share of everyday prompts that are spoken to."""
     best, right, stranger = ({} for _ in range(3))
@@ -97,6 +115,7 @@ def show(requests, of, scores):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dump")
+    parser.add_argument("--keep")
     parser.add_argument("--write")
     options = parser.parse_args()
     names, requests = read(options.dump)
@@ -104,11 +123,17 @@ def main():
     fold_of = [int(hashlib.sha256(line["source"].encode()).hexdigest()[:8], 16) % FOLDS for line in requests]
     folds = np.array(fold_of)[of]
     scores = np.zeros(len(rows))
+    fit_part = fit
+    if options.keep:
+        with open(options.keep, encoding="utf-8") as lines:
+            kept = dict(line.rstrip("\n").split("\t") for line in lines)
+        kept = np.array([float(kept.get(name, "nan")) for name in names])
+        fit_part = lambda *part: fit_new(*part, kept)
     for fold in range(FOLDS):
         inside = folds == fold
-        scores[inside] = rows[inside] @ fit(rows[~inside], right[~inside], weights[~inside])
+        scores[inside] = rows[inside] @ fit_part(rows[~inside], right[~inside], weights[~inside])
     show(requests, of, scores)
-    vector = fit(rows, right, weights)
+    vector = fit_part(rows, right, weights)
     for name, weight in zip(names, vector):
         print(f"{name}\t{weight:.5g}")
     if options.write:

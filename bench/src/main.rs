@@ -18,6 +18,7 @@ mod catalog;
 mod disclose;
 mod discover;
 mod engine;
+mod exclusions;
 mod futures;
 mod load;
 mod matching;
@@ -61,6 +62,8 @@ enum Question {
     Discover(discover::Arguments),
     /// Discover a folder and answer requests without bindings, for comparison with `bench/python`
     Engine(engine::Arguments),
+    /// Count how many of the clauses that say what a skill is not for are found
+    Exclusions(exclusions::Arguments),
     /// Discover, take turns and load as futures, and measure how late another task on the same thread gets
     Futures(futures::Arguments),
     /// Load skills for the first time and repeatedly, compared with reading the files and calling stat
@@ -102,6 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Disclose(arguments) => disclose::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
         Question::Engine(arguments) => engine::run(&arguments, &mut out),
+        Question::Exclusions(arguments) => exclusions::run(&arguments, &mut out),
         Question::Futures(arguments) => futures::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),

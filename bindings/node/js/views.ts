@@ -184,6 +184,8 @@ export interface CheckedFile {
   file: string;
   /** The findings that were fixed; positions refer to the file before the fix. */
   fixed?: Diagnostic[];
+  /** What its description says it is not for, clause by clause. */
+  not_for?: NotFor[];
 }
 
 /** What the model of a client pays for skills. */
@@ -338,6 +340,11 @@ export interface Decision {
    * maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be loaded).
    */
   outcome: string;
+  /**
+   * Why its instructions were held back, or those of another skill, which it is suggested instead of; absent if
+   * nothing was.
+   */
+  restraint?: string;
   /**
    * What made it match: `mention` (its name), `phrase` (a trigger of several words), `trigger` (any other
    * trigger), `search`, or `earlier` (an earlier request; it is given again).
@@ -825,6 +832,11 @@ export interface MatchedSkill {
   /** The rank, starting at 1. */
   rank: number;
   /**
+   * Why its instructions were held back, or those of another skill, which it is suggested instead of; absent if
+   * nothing was.
+   */
+  restraint?: string;
+  /**
    * What made it match: `mention` (its name), `phrase` (a trigger of several words), `trigger` (any other
    * trigger), `search`, or `earlier` (an earlier request; it is given again).
    */
@@ -869,6 +881,14 @@ export interface NearTrigger {
   missing?: string[];
   /** The trigger. */
   trigger: string;
+}
+
+/** A clause that says what a skill is not for. */
+export interface NotFor {
+  /** The names of other skills or tools that it points to. */
+  names?: string[];
+  /** The words of the description. */
+  text: string;
 }
 
 /** Where an installed skill is from. */
@@ -1602,6 +1622,11 @@ export interface Skill {
   model?: string;
   /** The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid. */
   name: string;
+  /**
+   * What its description says it is not for, clause by clause; requests near one get a line about the skill,
+   * never its instructions.
+   */
+  not_for?: NotFor[];
   /**
    * Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another
    * version.

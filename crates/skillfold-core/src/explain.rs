@@ -7,13 +7,16 @@ use crate::catalog::entry::{Entry, Status};
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::choose::near_miss::{NearMiss, near_misses};
+use crate::choose::restraint::{is_denied, near_exclusion};
+use crate::disclose::decision::Decision;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::text::render_body;
-use crate::disclose::turn::{Decision, Turn};
+use crate::disclose::turn::Turn;
 use crate::error::Error;
 use crate::load::loader::Loader;
 use crate::search::common_words::is_common_word;
+use crate::search::query::Query;
 use crate::search::rank::MAX_CANDIDATES;
 use crate::session_state::SessionState;
 
@@ -96,6 +99,10 @@ words! {
         NoTriggers = "no_triggers",
         /// The message contains none of its triggers and not its name.
         NoMatch = "no_match",
+        /// The message says not to use it.
+        Denied = "denied",
+        /// The message is near what it says it is not for.
+        Excluded = "excluded",
         /// As [`NoMatch`](Self::NoMatch), and a search finds it below the threshold.
         Unlikely = "unlikely",
     }
@@ -116,6 +123,8 @@ impl UnmatchedReason {
             Self::Mode => "in `catalog` mode the model loads skills itself",
             Self::NoTriggers => "it has no triggers",
             Self::NoMatch => "none of its triggers is in the request",
+            Self::Denied => "the request says not to use it",
+            Self::Excluded => "the request is near what its description says it is not for",
             Self::Unlikely => {
                 "the request has neither its name nor one of its triggers, and search ranks it below the threshold"
             }
@@ -142,6 +151,10 @@ impl UnmatchedReason {
             }
             Self::NoTriggers => "add `triggers` with words from such requests to its frontmatter",
             Self::NoMatch => "add words from the request to its triggers",
+            Self::Denied => "leave that out of the request",
+            Self::Excluded => {
+                "narrow that part of its description, or add words from the request to the rest"
+            }
             Self::Unlikely => {
                 "say in its description what such requests are about, or add words from the request to its triggers"
             }
@@ -188,6 +201,7 @@ impl SessionState {
         message: &str,
     ) -> UnmatchedSkill {
         let finder = policy.finder(matcher);
+        let query = Query::new(message);
         let reason = match entry.status() {
             Status::Untrusted => UnmatchedReason::Untrusted,
             Status::Held => UnmatchedReason::Held,
@@ -199,17 +213,32 @@ impl SessionState {
             }
             Status::Active if !self.may_see(entry.id()) => UnmatchedReason::NotVisible,
             Status::Active if policy.mode == Mode::Catalog => UnmatchedReason::Mode,
+            Status::Active
+                if finder.is_some() && is_denied(message, entry.manifest().name().as_str()) =>
+            {
+                UnmatchedReason::Denied
+            }
+            Status::Active if finder.is_some() && near_exclusion(|| &query, entry).is_some() => {
+                UnmatchedReason::Excluded
+            }
             Status::Active if finder.is_some() => UnmatchedReason::Unlikely,
             Status::Active if !matcher.has_triggers(entry) => UnmatchedReason::NoTriggers,
             Status::Active => UnmatchedReason::NoMatch,
         };
-        let (near, triggers) =
-            if matches!(reason, UnmatchedReason::NoMatch | UnmatchedReason::Unlikely) {
-                near_misses(entry.manifest(), message)
-            } else {
-                (Vec::new(), 0)
-            };
-        let finder = finder.filter(|_| reason == UnmatchedReason::Unlikely);
+        let (near, triggers) = if matches!(
+            reason,
+            UnmatchedReason::NoMatch | UnmatchedReason::Unlikely | UnmatchedReason::Excluded
+        ) {
+            near_misses(entry.manifest(), message)
+        } else {
+            (Vec::new(), 0)
+        };
+        let finder = finder.filter(|_| {
+            matches!(
+                reason,
+                UnmatchedReason::Unlikely | UnmatchedReason::Excluded
+            )
+        });
         let needed = policy.suggestions.map(|thresholds| thresholds.give_from);
         let search = finder.zip(needed);
         UnmatchedSkill {

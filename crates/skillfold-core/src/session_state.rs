@@ -486,7 +486,10 @@ impl Memory for SessionState {
 
     fn knows(&self, id: &str) -> bool {
         let skill = self.skills.get(id);
-        skill.is_some_and(|skill| skill.has_line || skill.given.is_some())
+        skill.is_some_and(|skill| {
+            let is_there = self.lifetime == ContextLifetime::History || skill.is_kept();
+            skill.has_line || is_there && skill.given.is_some()
+        })
     }
 
     fn has_instructions(&self, instructions: &Instructions) -> bool {

@@ -64,6 +64,7 @@ __all__ = [
     "Mention",
     "Missing",
     "NearTrigger",
+    "NotFor",
     "Origin",
     "Outdated",
     "OutdatedRow",
@@ -349,6 +350,8 @@ class CheckedFile(View):
     """The path of the file."""
     fixed: list[Diagnostic]
     """The findings that were fixed; positions refer to the file before the fix."""
+    not_for: list[NotFor]
+    """What its description says it is not for, clause by clause."""
 
 
 class ClientCost(View):
@@ -521,6 +524,10 @@ class Decision(View):
     """`given`, `known` (the model already has the instructions), `no_room` (they exceed the budget), `later`
     (the maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be
     loaded).
+    """
+    restraint: str | None
+    """Why its instructions were held back, or those of another skill, which it is suggested instead of; absent
+    if nothing was.
     """
     signal: str
     """What made it match: `mention` (its name), `phrase` (a trigger of several words), `trigger` (any other
@@ -1061,6 +1068,10 @@ class MatchedSkill(View):
     """The text of the request at `place`; absent without it."""
     rank: int
     """The rank, starting at 1."""
+    restraint: str | None
+    """Why its instructions were held back, or those of another skill, which it is suggested instead of; absent
+    if nothing was.
+    """
     signal: str
     """What made it match: `mention` (its name), `phrase` (a trigger of several words), `trigger` (any other
     trigger), `search`, or `earlier` (an earlier request; it is given again).
@@ -1109,6 +1120,16 @@ class NearTrigger(View):
     """Its words that are not in the request; none for a pattern."""
     trigger: str
     """The trigger."""
+
+
+class NotFor(View):
+    """A clause that says what a skill is not for."""
+
+    __slots__ = ()
+    names: list[str]
+    """The names of other skills or tools that it points to."""
+    text: str
+    """The words of the description."""
 
 
 class Origin(View):
@@ -1914,6 +1935,10 @@ class Skill(View):
     """The model that the skill asks for."""
     name: str
     """The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid."""
+    not_for: list[NotFor]
+    """What its description says it is not for, clause by clause; requests near one get a line about the skill,
+    never its instructions.
+    """
     notes: list[Diagnostic]
     """Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another
     version.
@@ -2417,6 +2442,7 @@ CheckedFile._fields = {
     "diagnostics": (None, Diagnostic),
     "file": (None, None),
     "fixed": ([], Diagnostic),
+    "not_for": ([], NotFor),
 }
 ClientCost._fields = {
     "client": (None, None),
@@ -2491,6 +2517,7 @@ Decision._fields = {
     "evidence": (None, None),
     "id": (None, None),
     "outcome": (None, None),
+    "restraint": (None, None),
     "signal": (None, None),
     "tokens": (None, None),
 }
@@ -2724,6 +2751,7 @@ MatchedSkill._fields = {
     "place": (None, Bytes),
     "quote": (None, None),
     "rank": (None, None),
+    "restraint": (None, None),
     "signal": (None, None),
     "tier": (None, None),
     "tokens": (None, None),
@@ -2742,6 +2770,10 @@ NearTrigger._fields = {
     "kind": (None, None),
     "missing": ([], None),
     "trigger": (None, None),
+}
+NotFor._fields = {
+    "names": ([], None),
+    "text": (None, None),
 }
 Origin._fields = {
     "clients": (None, None),
@@ -3086,6 +3118,7 @@ Skill._fields = {
     "metadata": (None, None),
     "model": (None, None),
     "name": (None, None),
+    "not_for": ([], NotFor),
     "notes": (None, Diagnostic),
     "other": (None, None),
     "plugin": (None, None),

@@ -75,6 +75,9 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     row("requires", list(&view.requires))?;
     let triggers = entry.manifest().triggers();
     row("triggers", triggers.and_then(trigger_text))?;
+    for clause in &view.not_for {
+        row("not for", Some(clause.to_string()))?;
+    }
     row("toolsets", list(&view.toolsets))?;
     row("shadows", list(&view.shadows))?;
     row(

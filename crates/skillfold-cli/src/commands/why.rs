@@ -232,8 +232,12 @@ fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
         Some(tokens) if decision.outcome == "given" => format!(", {}", token_count(tokens)),
         Some(tokens) => format!("; its instructions have {}", token_count(tokens)),
     };
+    let restraint = match &decision.restraint {
+        Some(restraint) => format!("; {restraint}"),
+        None => String::new(),
+    };
     format!(
-        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{tokens}",
+        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{restraint}{tokens}",
         matched.rank,
         visible(&decision.id),
         matched.tier

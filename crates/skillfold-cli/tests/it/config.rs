@@ -35,7 +35,7 @@ fn explain_names_the_origin_of_each_value() {
     fallback           none                               default
     hook               inject                             default
     hook_inject_from   60                                 default
-    hook_suggest_from  27                                 default
+    hook_suggest_from  25                                 default
     hook_log           true                               default
     log_content        false                              default
     watch              on                                 default

@@ -24,9 +24,12 @@ pub(crate) mod near_miss;
 
 pub(crate) mod rank;
 
+pub(crate) mod restraint;
+
 pub use compiled::check_triggers;
 pub use finder::{Finder, Suggestion};
 pub use matcher::{Candidate, Matcher, Matches};
 pub use near_miss::{NearMiss, TriggerKind};
 pub use rank::rank;
+pub use restraint::Restraint;
 pub use signal::Signal;

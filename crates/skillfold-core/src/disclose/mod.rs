@@ -26,11 +26,14 @@ pub(crate) mod outcome;
 
 pub(crate) mod text;
 
+pub(crate) mod decision;
+
 pub(crate) mod turn;
 
 pub use crate::feedback::Feedback;
 pub use budget::{Budget, Unit, Window};
 pub use changes::{AnnouncedChanges, ShownListing};
+pub use decision::Decision;
 pub use fit::ListingDetail;
 pub use listing::Listing;
 pub use memory::{Memory, NoMemory, RepeatedSkill};
@@ -41,4 +44,4 @@ pub use policy::{
 pub use style::Style;
 pub use tokens::{TokenCounter, TokenEstimate};
 pub use tool_names::ToolNames;
-pub use turn::{Decision, Turn, turn};
+pub use turn::{Turn, turn};

@@ -199,7 +199,7 @@ impl Default for SuggestionThresholds {
     fn default() -> Self {
         Self {
             give_from: 0.6,
-            show_from: 0.27,
+            show_from: 0.25,
         }
     }
 }

@@ -12,12 +12,17 @@ use crate::disclose::style::Style;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::load::render::LoadedText;
+use crate::search::fields::purpose_sentences;
+use crate::search::shared_terms::shared_terms;
 
 /// Maximum lines about skills that matched but were not given.
 const MAX_LINES: usize = 5;
 
 /// Maximum skills of the client's own that are named.
 const MAX_NAMES: usize = 3;
+
+/// Maximum words that tell a skill from another.
+const MAX_DIFFERENT_WORDS: usize = 5;
 
 /// Separates two parts of the text.
 const SEPARATOR: &str = "\n\n";
@@ -104,6 +109,32 @@ impl<'p> TurnText<'p> {
         }
     }
 
+    /// Adds one line about two skills that fit alike, with what tells them apart.
+    pub(super) fn mention_alike(
+        &mut self,
+        pair: [&Entry<'_>; 2],
+        memory: &dyn Memory,
+    ) -> [SkillOutcome; 2] {
+        let is_apart =
+            |entry: &Entry<'_>| memory.knows(entry.id()) || self.policy.is_loaded_by_client(entry);
+        if pair.into_iter().any(is_apart) {
+            return pair.map(|entry| self.mention(entry, memory));
+        }
+        let [first, second] = pair;
+        let note = format!(
+            "or `{}` may fit, call {} for the one that does{}",
+            visible(second.id()),
+            self.policy.tools.load,
+            difference(pair),
+        );
+        let line = self.policy.style.skill_line(first.id(), &note);
+        if self.push_suggestion(line) {
+            [SkillOutcome::Suggested, SkillOutcome::Suggested]
+        } else {
+            [SkillOutcome::Later, SkillOutcome::Later]
+        }
+    }
+
     /// Adds the instructions of a skill, or a line about it.
     pub(super) fn add(
         &mut self,
@@ -158,6 +189,11 @@ impl<'p> TurnText<'p> {
         );
         let note = format!("may fit, call {}: {description}", policy.tools.load);
         let line = policy.style.skill_line(entry.id(), &note);
+        self.push_suggestion(line)
+    }
+
+    /// Adds a line and returns true, if there is room for it.
+    fn push_suggestion(&mut self, line: String) -> bool {
         let has_room = self.lines.len() < MAX_LINES && self.try_reserve(&[&line]);
         if has_room {
             self.lines.push(line);
@@ -234,6 +270,33 @@ impl<'p> TurnText<'p> {
         }
         text.extend(self.lines);
         Some(text)
+    }
+}
+
+/// Returns what each of two skills says that it is about and the other does not, as the end of a sentence.
+fn difference(pair: [&Entry<'_>; 2]) -> String {
+    let purpose = pair.map(|entry| purpose_sentences(entry.manifest().description()).join(" "));
+    let [first, second] = pair.map(|entry| entry.manifest().name().as_str());
+    let words = |own: &str, other: &str| {
+        let words = shared_terms(&[own], &[other, first, second], MAX_DIFFERENT_WORDS);
+        let words: Vec<String> = words.into_iter().map(|term| term.word).collect();
+        words.join(", ")
+    };
+    let only = [
+        words(&purpose[0], &purpose[1]),
+        words(&purpose[1], &purpose[0]),
+    ];
+    let parts = pair
+        .into_iter()
+        .zip(only)
+        .filter(|(_, words)| !words.is_empty());
+    let parts =
+        parts.map(|(entry, words)| format!("only `{}` mentions {words}", visible(entry.id())));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", parts.join("; "))
     }
 }
 

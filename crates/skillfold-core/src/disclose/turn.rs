@@ -1,22 +1,24 @@
 //! What one request adds to what a model has been told.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::{Candidate, Matcher};
-use crate::choose::rank::rank;
+use crate::choose::restraint::is_denied;
 use crate::choose::signal::Signal;
 use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
 use crate::disclose::changes::{AnnouncedChanges, ShownListing, announce};
+use crate::disclose::decision::{Decision, TurnCandidates, disclose_skills};
 use crate::disclose::listing::listing;
 use crate::disclose::memory::{Memory, NoMemory, RepeatedSkill};
 use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, Tier};
 use crate::disclose::style::Style;
 use crate::disclose::text::TurnText;
-use crate::disclose::visible::{SuggestedSkill, VisibleSkillMatcher};
+use crate::disclose::visible::VisibleSkillMatcher;
 use crate::error::Error;
 use crate::load::loader::Loader;
 
@@ -47,23 +49,6 @@ pub struct Turn {
     pub unread: Option<Range<usize>>,
     /// The bytes in the middle of a message that patterns were not matched against; `None` if there are no patterns.
     pub unread_by_patterns: Option<Range<usize>>,
-}
-
-/// The decision about a skill that matched.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Decision {
-    /// The skill's id.
-    pub id: Box<str>,
-    /// What made the skill match.
-    pub signal: Signal,
-    /// The part of the skill that matched, such as its name or a trigger.
-    pub evidence: Box<str>,
-    /// How likely the skill is the right one, from 0 to 1: the score of the search, or fixed per kind of [`Signal`].
-    /// `None` for a skill that is given again.
-    pub confidence: Option<f32>,
-    /// What was done with the skill.
-    pub outcome: SkillOutcome,
 }
 
 /// Decides what a message adds to what a model has been told.
@@ -134,11 +119,18 @@ fn disclose_message(
     let mut found = skills.matcher.matches_cached(message);
     if policy.is_triggers_only() {
         found = found.triggers_only();
+    } else {
+        let denied = |candidate: &Candidate<'_>| {
+            is_denied(message, candidate.entry.manifest().name().as_str())
+        };
+        found.candidates.retain(|candidate| !denied(candidate));
     }
     let suggested = skills.suggestions(policy, message, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
     let candidates = TurnCandidates {
+        message,
+        query: OnceCell::new(),
         matched: found.candidates,
         suggested,
     };
@@ -163,109 +155,6 @@ fn disclose_message(
     let has_list = shows_all && policy.mode == Mode::Triggered;
     let listed = has_list.then(|| listing(skills.entries(), 0, policy).text);
     (Tier::from_decisions(decisions), join_parts([listed, text]))
-}
-
-/// The skills that match a message, and those that a search suggests for it.
-struct TurnCandidates<'a> {
-    matched: Vec<Candidate<'a>>,
-    suggested: Vec<SuggestedSkill<'a>>,
-}
-
-/// Decides about the skills that match, those that are suggested, and those that are given again, and returns the text.
-fn disclose_skills(
-    skills: &VisibleSkillMatcher<'_>,
-    loader: &Loader,
-    policy: &Policy,
-    candidates: TurnCandidates<'_>,
-    decisions: &mut Vec<Decision>,
-) -> Option<String> {
-    let memory = skills.memory;
-    let matched = candidates.matched.into_iter();
-    let matched = matched.filter(|candidate| memory.may_see(candidate.entry.id()));
-    let matched = matched.collect();
-    let ranked = if policy.is_triggers_only() {
-        matched
-    } else {
-        rank(matched, |id| memory.last_used(id))
-    };
-    let mut text = TurnText::new(policy, "matched");
-    let is_suggested = |candidate: &Candidate<'_>| {
-        let mut suggested = candidates.suggested.iter();
-        suggested.any(|suggested| suggested.entry.id() == candidate.entry.id())
-    };
-    for candidate in &ranked {
-        let is_weak = policy.is_weak(candidate);
-        if is_weak && is_suggested(candidate) {
-            continue;
-        }
-        let outcome = if is_weak {
-            text.mention(&candidate.entry, memory)
-        } else {
-            text.tell(&candidate.entry, loader, memory)
-        };
-        decisions.push(Decision {
-            id: candidate.entry.id().into(),
-            signal: candidate.signal,
-            evidence: candidate.evidence().into(),
-            confidence: candidate.signal.confidence(),
-            outcome,
-        });
-    }
-    for (rank, suggested) in candidates.suggested.into_iter().enumerate() {
-        let Some(outcome) = add_suggestion(skills, loader, &mut text, rank, &suggested) else {
-            continue;
-        };
-        decisions.push(Decision {
-            id: suggested.entry.id().into(),
-            signal: Signal::Search,
-            evidence: suggested.evidence,
-            confidence: Some(suggested.confidence),
-            outcome,
-        });
-    }
-    let repeated = if policy.is_triggers_only() {
-        Vec::new()
-    } else {
-        memory.repeated()
-    };
-    for RepeatedSkill { id, arguments } in repeated {
-        let is_decided = decisions.iter().any(|decision| decision.id == id);
-        let entry = skills.matcher.catalog().resolve_for_model(&id).ok();
-        if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
-            let outcome = text.add(&entry, &arguments, loader, memory);
-            decisions.push(Decision {
-                id,
-                signal: Signal::Earlier,
-                evidence: "".into(),
-                confidence: None,
-                outcome,
-            });
-        }
-    }
-    text.finish()
-}
-
-/// Adds a suggested skill: its instructions if it is the most likely one and above the threshold, otherwise a line.
-/// Returns `None` if the model already has a line about it, or there is no room for one.
-fn add_suggestion(
-    skills: &VisibleSkillMatcher<'_>,
-    loader: &Loader,
-    text: &mut TurnText<'_>,
-    rank: usize,
-    suggested: &SuggestedSkill<'_>,
-) -> Option<SkillOutcome> {
-    let SuggestedSkill {
-        entry, confidence, ..
-    } = suggested;
-    let thresholds = text.policy().suggestions?;
-    if rank == 0 && *confidence >= thresholds.give_from {
-        return Some(text.tell(entry, loader, skills.memory));
-    }
-    if skills.has_complete_listing() || *confidence < thresholds.show_from {
-        return None;
-    }
-    let outcome = text.mention(entry, skills.memory);
-    matches!(outcome, SkillOutcome::Suggested | SkillOutcome::Named).then_some(outcome)
 }
 
 /// Gives skills again after the conversation was compacted, in the order of `skills`, within the budget for
@@ -294,6 +183,7 @@ pub(crate) fn give_again(
             evidence: "".into(),
             confidence: None,
             outcome,
+            restraint: None,
         });
     }
     turn.text = text.finish();

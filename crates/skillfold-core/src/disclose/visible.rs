@@ -2,6 +2,7 @@
 
 use crate::catalog::entry::Entry;
 use crate::choose::matcher::{Matcher, Matches};
+use crate::choose::restraint::is_denied;
 use crate::choose::signal::Signal;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::memory::Memory;
@@ -91,7 +92,11 @@ impl<'a> VisibleSkillMatcher<'a> {
                 .any(|candidate| candidate.entry.id() == entry.id() && !policy.is_weak(candidate))
         };
         let mut likely = self.most_likely(message, MAX_SUGGESTIONS);
-        likely.retain(|(entry, confidence)| *confidence >= min_confidence && !is_matched(entry));
+        likely.retain(|(entry, confidence)| {
+            *confidence >= min_confidence
+                && !is_matched(entry)
+                && !is_denied(message, entry.manifest().name().as_str())
+        });
         if likely.is_empty() {
             return Vec::new();
         }

@@ -23,6 +23,8 @@ pub(crate) mod rules;
 
 pub(crate) mod trigger;
 
+pub(crate) mod exclusion;
+
 pub(crate) mod links;
 
 pub(crate) mod parse;
@@ -32,6 +34,7 @@ pub(crate) mod raw_fields;
 pub(crate) mod discover;
 
 pub use discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
+pub use exclusion::{Exclusion, exclusions};
 pub use manifest::{EngineRequirement, Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use parse::{Agreement, readers_agree};

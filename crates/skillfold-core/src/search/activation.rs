@@ -1,18 +1,18 @@
 //! How likely a message needs a skill, although nobody searched for one.
 //!
 //! Most messages need none, and have words of some skill all the same. What counts is how much of a message a skill covers,
-//! and whether these words are rare in general and not only among the installed skills. The weights were fitted by
-//! `bench/train_activation.py`; no feature looks at the style of a message.
+//! whether these words are rare in general and not only among the installed skills, and whether more of them are where a skill
+//! says what it is not for. The weights were fitted by `bench/train_activation.py`; no feature looks at the style of a message.
 
 use std::sync::LazyLock;
 
 use crate::search::bm25f::to_f32;
 use crate::search::common_words::rarity;
 use crate::search::document::SearchDocument;
-use crate::search::fields::{METADATA_FIELDS, SearchField};
+use crate::search::fields::{PURPOSE_FIELDS, SearchField};
 use crate::search::query::WeightedQuery;
 
-pub(super) const ACTIVATION_COUNT: usize = 21;
+pub(super) const ACTIVATION_COUNT: usize = 22;
 
 /// The features. Those from the fifth to the ninth are ranking features.
 pub(super) const ACTIVATION_NAMES: [&str; ACTIVATION_COUNT] = [
@@ -37,6 +37,7 @@ pub(super) const ACTIVATION_NAMES: [&str; ACTIVATION_COUNT] = [
     "rare.total",
     "count.described",
     "count.terms",
+    "excluded.lead",
 ];
 
 /// The weights: a name and a value per line.
@@ -62,23 +63,26 @@ pub(super) fn activation_features(
     query: &WeightedQuery,
     ranked: &RankedDocument<'_>,
 ) -> [f32; ACTIVATION_COUNT] {
-    let mut described = Vec::new();
+    let (mut described, mut excluded) = (Vec::new(), Vec::new());
     let (mut named, mut any, mut total) = (0.0, 0.0, 0.0);
     for term in &query.terms {
         let rarity = f32::from(rarity(term.term));
         total += rarity;
-        let Some((_, counts)) = ranked.document.find_term(term.term) else {
+        let Some((index, counts)) = ranked.document.find_term(term.term) else {
             continue;
         };
         any += rarity;
         if counts.get(SearchField::Name) > 0 {
             named += rarity;
         }
-        if METADATA_FIELDS
+        let is_described = PURPOSE_FIELDS
             .into_iter()
-            .any(|field| counts.get(field) > 0)
-        {
+            .any(|field| counts.get(field) > 0);
+        if is_described {
             described.push(rarity);
+        }
+        if counts.get(SearchField::Excluded) > 0 {
+            excluded.push((index, rarity));
         }
     }
     described.sort_by(|a, b| b.total_cmp(a));
@@ -107,8 +111,25 @@ pub(super) fn activation_features(
         total,
         to_f32(described.len() as u64),
         terms,
+        (nearest_clause(ranked.document, &excluded) - all).max(0.0),
     ]);
     values
+}
+
+/// Returns the rarity of the terms of a message that one clause about what a skill is not for has, in sum; of the clause with the
+/// most. `excluded` has the message's terms in any clause.
+fn nearest_clause(document: &SearchDocument, excluded: &[(u16, f32)]) -> f32 {
+    if excluded.is_empty() {
+        return 0.0;
+    }
+    let in_clause = |clause: &[u16]| -> f32 {
+        let found = excluded.iter().filter(|(index, _)| clause.contains(index));
+        found.map(|(_, rarity)| rarity).sum()
+    };
+    document
+        .excluded_clauses()
+        .map(in_clause)
+        .fold(0.0, f32::max)
 }
 
 /// Returns how likely a message needs a document with these features, by logistic regression.

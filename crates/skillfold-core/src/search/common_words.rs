@@ -26,7 +26,7 @@ static WORDS: LazyLock<HashMap<u32, u8>> = LazyLock::new(|| {
 });
 
 /// Returns how rare a word is: one of 2ⁿ skills has it, from 0 for a word of nearly all skills to [`MAX_RARITY`].
-pub(super) fn rarity(term: Term) -> u8 {
+pub(crate) fn rarity(term: Term) -> u8 {
     WORDS.get(&term.hash()).copied().unwrap_or(MAX_RARITY)
 }
 

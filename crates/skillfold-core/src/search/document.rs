@@ -60,7 +60,7 @@ pub struct SearchDocument {
 
 impl SearchDocument {
     /// Version of the tokenization and the serialized format. Documents of different versions cannot be compared.
-    pub const VERSION: &'static str = "2";
+    pub const VERSION: &'static str = "3";
 
     /// Returns the terms, sorted.
     pub(super) fn terms(&self) -> &[Term] {
@@ -92,6 +92,13 @@ impl SearchDocument {
             &sequence[name..metadata],
             &sequence[metadata..],
         ]
+    }
+
+    /// Returns the clauses that say what the skill is not for, as term indices.
+    pub(super) fn excluded_clauses(&self) -> impl Iterator<Item = &[u16]> {
+        let metadata = self.sequences()[1].split(|index| *index == FIELD_BREAK);
+        // The description and the tags come first.
+        metadata.skip(METADATA_FIELDS.len() - 2)
     }
 
     /// Returns the embedding of the name and the description, if any.
@@ -195,6 +202,8 @@ pub struct DocumentBuilder {
     tokenizer: Tokenizer,
     /// The terms of each field of the current document, in reading order.
     field_terms: [Vec<Term>; FIELD_COUNT],
+    /// Where each clause after the first begins in the terms of what the skill is not for.
+    clause_starts: Vec<usize>,
 }
 
 impl DocumentBuilder {
@@ -203,6 +212,7 @@ impl DocumentBuilder {
         Self {
             tokenizer: Tokenizer::new(),
             field_terms: Default::default(),
+            clause_starts: Vec::new(),
         }
     }
 
@@ -228,9 +238,16 @@ impl DocumentBuilder {
         for terms in &mut self.field_terms {
             terms.clear();
         }
+        self.clause_starts.clear();
         self.add(texts.name, SearchField::Name);
         let description = truncate_bytes(texts.description, DESCRIPTION_BYTES);
-        split_description(description, |text, field| self.add(text, field));
+        split_description(description, |text, field| {
+            let excluded = self.field_terms[SearchField::Excluded as usize].len();
+            if field == SearchField::Excluded && excluded > 0 {
+                self.clause_starts.push(excluded);
+            }
+            self.add(text, field);
+        });
         for text in texts.tags.iter().chain(texts.triggers) {
             self.add(text, SearchField::Tags);
         }
@@ -287,13 +304,18 @@ impl DocumentBuilder {
     /// Returns some fields as indices into `terms`, with a [`FIELD_BREAK`] between them.
     fn term_sequence(&self, terms: &[Term], fields: &[SearchField]) -> Vec<u16> {
         let mut sequence = Vec::new();
-        for field in fields {
-            if !sequence.is_empty() {
+        for (number, field) in fields.iter().enumerate() {
+            if number > 0 {
                 sequence.push(FIELD_BREAK);
             }
-            let field_terms = self.field_terms[*field as usize].iter();
-            let indices = field_terms.filter_map(|term| terms.binary_search(term).ok());
-            sequence.extend(indices.filter_map(|index| u16::try_from(index).ok()));
+            let is_excluded = *field == SearchField::Excluded;
+            for (place, term) in self.field_terms[*field as usize].iter().enumerate() {
+                if is_excluded && self.clause_starts.contains(&place) {
+                    sequence.push(FIELD_BREAK);
+                }
+                let index = terms.binary_search(term).ok();
+                sequence.extend(index.and_then(|index| u16::try_from(index).ok()));
+            }
         }
         sequence
     }

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::read::exclusion::exclusions;
+
 words! {
     /// A field of a document, which has its own weight.
     #[derive(PartialOrd, Ord)]
@@ -38,24 +40,18 @@ pub(super) const METADATA_FIELDS: [SearchField; 4] = [
     SearchField::Excluded,
 ];
 
+/// The fields that say what a skill is for, in the frontmatter.
+pub(super) const PURPOSE_FIELDS: [SearchField; 3] = [
+    SearchField::Name,
+    SearchField::Description,
+    SearchField::Tags,
+];
+
 /// Compiles one of the patterns below.
 fn compile(text: &str) -> Regex {
     Regex::new(text).expect("patterns of the engine are tested")
 }
 
-/// Starts the part of a sentence that says what the skill is not for.
-static EXCLUSION: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?i)\b(do not use|don'?t use|do not trigger|don'?t trigger|not for\b|not intended for|not to be used|should not be used|never use|skip (this|when|if|for)|avoid using|excludes?\b|does not (cover|handle|apply)|do not activate|not when\b|not applicable)",
-    )
-});
-/// A sentence that refers to another skill.
-static REDIRECT: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r#"(?i)^\s*for [^.;]{3,200}?,?\s*\(?(see|use|prefer|try)\b\s+(the\s+)?[`'"]?[a-z0-9]+"#)
-});
-/// Ends the part of a sentence that says what the skill is not for.
-static EXCLUSION_END: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"\b(WHEN:|USE FOR:|USE WHEN|Use when)"));
 /// Heading of a [`SearchField::Purpose`] section.
 static PURPOSE_HEADING: LazyLock<Regex> = LazyLock::new(|| {
     compile(
@@ -69,26 +65,21 @@ static ELSEWHERE_HEADING: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Calls `emit` with each piece of a description and its field.
+/// Calls `emit` with each piece of a description and its field. Each clause that says what the skill is not for is a piece.
 pub(super) fn split_description<'t>(
     description: &'t str,
     mut emit: impl FnMut(&'t str, SearchField),
 ) {
-    for sentence in sentences(description) {
-        if let Some(exclusion) = EXCLUSION.find(sentence) {
-            let (before, rest) = sentence.split_at(exclusion.start());
-            let end = EXCLUSION_END
-                .find(rest)
-                .map_or(rest.len(), |found| found.start());
-            emit(before, SearchField::Description);
-            emit(&rest[end..], SearchField::Description);
-            emit(&rest[..end], SearchField::Excluded);
-        } else if REDIRECT.is_match(sentence) {
-            emit(sentence, SearchField::Excluded);
-        } else {
-            emit(sentence, SearchField::Description);
-        }
+    let mut end = 0;
+    for exclusion in exclusions(description) {
+        emit(
+            &description[end..exclusion.range.start],
+            SearchField::Description,
+        );
+        end = exclusion.range.end;
+        emit(&description[exclusion.range], SearchField::Excluded);
     }
+    emit(&description[end..], SearchField::Description);
 }
 
 /// Returns the sentences of a description that say what the skill is for. Sentences that say what it is not for, or that
@@ -103,8 +94,9 @@ pub(super) fn split_description<'t>(
 pub fn purpose_sentences(description: &str) -> Vec<&str> {
     let mut found = Vec::new();
     split_description(description, |text, field| {
-        if field == SearchField::Description && !text.trim().is_empty() {
-            found.push(text.trim());
+        if field == SearchField::Description {
+            let sentences = sentences(text).map(str::trim);
+            found.extend(sentences.filter(|text| text.contains(char::is_alphanumeric)));
         }
     });
     found
@@ -193,10 +185,11 @@ mod tests {
     fn description_is_split_by_purpose() {
         let description = "Fills in PDF forms. Use when a form is at hand; not for scanned pages. For spreadsheets, use tables.";
         insta::assert_snapshot!(shown(|take| split_description(description, take)), @"
-        description: Fills in PDF forms.
-        description: Use when a form is at hand;
-        excluded: not for scanned pages.
-        excluded: For spreadsheets, use tables.
+        description: Fills in PDF forms. Use when a form is at hand;
+        excluded: not for scanned pages
+        description: .
+        excluded: For spreadsheets, use tables
+        description: .
         ");
     }
 

@@ -3,7 +3,7 @@
 pub(crate) mod tokenizer;
 
 pub(crate) mod embedding;
-mod fields;
+pub(crate) mod fields;
 
 pub(crate) mod document;
 
@@ -15,7 +15,7 @@ mod features;
 
 pub(crate) mod common_words;
 
-mod shared_terms;
+pub(crate) mod shared_terms;
 
 pub(crate) mod activation;
 

@@ -44,13 +44,13 @@ const STOP_WORDS: [&str; 96] = [
 ];
 
 /// Turns words into terms, with a cache.
-pub(super) struct Tokenizer {
+pub(crate) struct Tokenizer {
     stemmer: Stemmer,
     cache: HashMap<Box<str>, Option<Term>>,
 }
 
 impl Tokenizer {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
             cache: HashMap::new(),
@@ -59,7 +59,7 @@ impl Tokenizer {
 
     /// Calls `emit` with each term of a text and the byte range of its word, in order. A stop word has no term; an
     /// identifier has one term for the whole and one for each part.
-    pub(super) fn for_each_term(&mut self, text: &str, mut emit: impl FnMut(Term, Range<usize>)) {
+    pub(crate) fn for_each_term(&mut self, text: &str, mut emit: impl FnMut(Term, Range<usize>)) {
         for_each_word(text, |word, range| {
             if let Some(term) = self.term(word) {
                 emit(term, range);

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use crate::choose::restraint::Restraint;
 use crate::disclose::changes::AnnouncedChanges;
+use crate::disclose::decision::Decision;
 use crate::disclose::listing::Listing;
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::turn::{Decision, Turn};
+use crate::disclose::turn::Turn;
 use crate::view::record::round_confidence;
 
 /// What a model is told for a request, and what it costs in tokens.
@@ -104,6 +106,9 @@ pub struct DecisionView {
     /// `given`, `known` (the model already has the instructions), `no_room` (they exceed the budget), `later` (the
     /// maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be loaded).
     pub outcome: String,
+    /// Why its instructions were held back, or those of another skill, which it is suggested instead of; absent if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restraint: Option<String>,
     /// Confidence, from 0 to 1: that of the search, or fixed for the signal; absent for `earlier`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
@@ -172,6 +177,7 @@ impl DecisionView {
             signal: decision.signal.as_str().to_owned(),
             evidence: decision.evidence.to_string(),
             outcome: decision.outcome.as_str().to_owned(),
+            restraint: decision.restraint.as_ref().map(Restraint::message),
             confidence: decision.confidence.map(round_confidence),
             tokens: decision.outcome.tokens(),
         }

@@ -22,7 +22,7 @@ pub use load::{FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]
 pub use record::round_confidence;
 pub use record::{ClientPlaces, RefusedRecord, SkillList, SkillRecord};
-pub use skill::{Body, SkillView, TriggersView};
+pub use skill::{Body, NotFor, SkillView, TriggersView};
 pub use why::{MatchedSkill, Unmatched, Why};
 
 /// The version of the contract.

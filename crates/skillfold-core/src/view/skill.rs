@@ -1,11 +1,14 @@
 //! A skill with everything that the catalog knows about it.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::skill_digest;
+use crate::read::exclusion::exclusions;
 use crate::read::manifest::Triggers;
 use crate::read::value::{Fields, Value};
 use crate::view::any::Any;
@@ -60,6 +63,10 @@ pub struct SkillView {
     /// The triggers; absent if the skill has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triggers: Option<TriggersView>,
+    /// What its description says it is not for, clause by clause; requests near one get a line about the skill, never its
+    /// instructions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_for: Vec<NotFor>,
     /// Whether only the user may start the skill.
     pub disable_model_invocation: bool,
     /// Whether a bundled skill is enabled unless the settings say otherwise.
@@ -111,6 +118,7 @@ impl SkillView {
             toolsets: to_strings(manifest.toolsets()),
             scripts: manifest.scripts().iter().cloned().map(Any).collect(),
             triggers: manifest.triggers().map(TriggersView::new),
+            not_for: NotFor::all(manifest.description()),
             disable_model_invocation: manifest.disable_model_invocation(),
             default_enabled: manifest.default_enabled(),
             metadata: fields(manifest.metadata()),
@@ -123,6 +131,44 @@ impl SkillView {
             diagnostics: DiagnosticView::all(&skill.diagnostics),
             notes: DiagnosticView::all(&entry.notes()),
         }
+    }
+}
+
+/// A clause that says what a skill is not for.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct NotFor {
+    /// The words of the description.
+    pub text: String,
+    /// The names of other skills or tools that it points to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+impl NotFor {
+    /// Returns the clauses of a description.
+    pub fn all(description: &str) -> Vec<Self> {
+        let clauses = exclusions(description).into_iter();
+        let text = |range: Range<usize>| description[range].to_owned();
+        clauses
+            .map(|clause| Self {
+                names: clause.names.into_iter().map(text).collect(),
+                text: text(clause.range),
+            })
+            .collect()
+    }
+}
+
+/// The clause on one line, and the names that it points to.
+impl fmt::Display for NotFor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.text.split_whitespace().collect();
+        formatter.write_str(&words.join(" "))?;
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " -> {}", self.names.join(", "))
     }
 }
 

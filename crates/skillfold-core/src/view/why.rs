@@ -1,9 +1,9 @@
 //! Why skills are chosen for a request, and why others are not.
 
 use crate::choose::near_miss::NearMiss;
+use crate::disclose::decision::Decision;
 use crate::disclose::outcome::SkillOutcome;
 use crate::disclose::policy::{Policy, Tier};
-use crate::disclose::turn::Decision;
 use crate::explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
 use crate::view::record::round_confidence;

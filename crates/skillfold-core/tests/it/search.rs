@@ -327,9 +327,14 @@ fn embedding_round_trips_with_its_document() {
 fn document_bytes_match_the_format_version() {
     let text =
         "# Forms\nUse when someone fills in `getUserName`, naïve 天气.\n```sh\nrun it\n```\n";
-    let bytes = document("pdf-forms", "Fills in forms. Not for letters.", text).to_bytes();
+    let bytes = document(
+        "pdf-forms",
+        "Fills in forms. Not for letters. For bills, use `pay`.",
+        text,
+    )
+    .to_bytes();
     let made = format!("{} {}", SearchDocument::VERSION, Digest::sha256(&bytes));
-    insta::assert_snapshot!(made, @"2 sha256:de0773a072cf3bd5ebf888e8a8b8716972709bb743617b719b4a4d1952f39a3d");
+    insta::assert_snapshot!(made, @"3 sha256:7d557d01662917b2faffe126ccf75142d87c1400fde9ae2bf25a7cecb67ad150");
 }
 
 #[test]

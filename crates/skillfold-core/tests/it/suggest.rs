@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skillfold_core::choose::{Finder, Suggestion};
+use skillfold_core::choose::{Finder, Restraint, Suggestion};
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Decision, Fallback, Mode, Style, SuggestionThresholds, Tier};
 use skillfold_core::search::{SearchCoverage, SearchIndex};
@@ -31,7 +31,7 @@ fn skill(name: &str, described: &str, more: &str) -> (String, String) {
 fn catalog() -> Catalog {
     let source = MemorySource::new([
         skill("invoices", "Writes invoices for customers", ""),
-        skill("letters", "Writes letters to customers", ""),
+        skill("letters", "Writes letters to customers on stationery", ""),
         skill("weather", "Tells the weather", "triggers: [forecast]"),
         skill(
             "deploy",
@@ -92,16 +92,115 @@ fn wide_whitespace_in_a_description_does_not_break_a_turn() {
 }
 
 #[test]
-fn most_likely_skill_is_given_and_others_get_a_line() {
-    let found = &[("invoices", 0.9), ("letters", 0.8), ("weather", 0.1)];
+fn most_likely_skill_is_given_if_it_is_alone() {
+    let found = &[("invoices", 0.9), ("letters", 0.2), ("weather", 0.1)];
     let turn = say(found, &triggered(), "Bill our customers for May");
-    assert_eq!(
-        decided(&turn),
-        ["invoices search given", "letters search suggested"]
-    );
+    assert_eq!(decided(&turn), ["invoices search given"]);
     assert_eq!(&*turn.decisions[0].evidence, "customers");
     assert_eq!(turn.tier, Tier::Full);
     insta::assert_snapshot!(turn.text.unwrap());
+}
+
+#[test]
+fn two_skills_that_may_fit_are_named_in_one_line_and_none_is_given() {
+    let found = &[("invoices", 0.9), ("letters", 0.4), ("weather", 0.1)];
+    let turn = say(found, &triggered(), "Bill our customers for May");
+    let both = ["invoices search suggested", "letters search suggested"];
+    assert_eq!(decided(&turn), both);
+    let reasons = turn
+        .decisions
+        .iter()
+        .filter_map(|one| one.restraint.as_ref());
+    let reasons: Vec<_> = reasons.map(Restraint::message).collect();
+    assert_eq!(
+        reasons,
+        ["`letters` fits as well", "`invoices` fits as well"]
+    );
+    insta::assert_snapshot!(turn.text.unwrap(), @"• `invoices` — or `letters` may fit, call load_skill for the one that does; only `letters` mentions stationery");
+}
+
+fn with_exclusions() -> Catalog {
+    let source = MemorySource::new([
+        skill(
+            "forms",
+            "Fills in PDF forms. Do not use for scanned pages (use ocr) or spreadsheets.",
+            "triggers: [pdf]",
+        ),
+        skill("ocr", "Reads the text of an image.", ""),
+        skill("tables", "Makes tables. Not for charts (use plotter).", ""),
+        skill("method", "Use before any task.", ""),
+    ]);
+    let root = Root::new(Scope::User, "mine", source);
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
+}
+
+/// Returns what becomes of skills that say what they are not for.
+fn excluded(found: &'static [(&'static str, f32)], message: &str) -> Vec<String> {
+    let matcher = Matcher::new(&with_exclusions()).with_finder(Arc::new(Fixed(found)));
+    let mut session = SessionState::new(ContextLifetime::History);
+    let turn = session.turn(&matcher, &loader(), &triggered(), message);
+    let decided = decided(&turn).into_iter().zip(&turn.decisions);
+    let reason = |decision: &Decision| decision.restraint.as_ref().map(Restraint::message);
+    decided
+        .map(|(what, decision)| format!("{what} {}", reason(decision).unwrap_or_default()))
+        .collect()
+}
+
+#[test]
+fn request_near_an_exclusion_gets_a_line() {
+    let chart = excluded(&[("tables", 0.9)], "Draw charts of these tables");
+    let says = "tables search suggested near what it is not for: \"Not for charts (use plotter)\"";
+    assert_eq!(chart, [says]);
+    let table = excluded(&[("tables", 0.9)], "Make tables of these");
+    assert_eq!(table, ["tables search given "]);
+}
+
+#[test]
+fn installed_skill_that_an_exclusion_points_to_is_suggested_instead() {
+    let says = "ocr search suggested instead of `forms`, which says: \"Do not use for scanned pages (use ocr) or spreadsheets\"";
+    let found = &[("forms", 0.9), ("ocr", 0.4)];
+    assert_eq!(excluded(found, "Fill in these scanned pages"), [says]);
+    let triggered = says.replace("search", "trigger");
+    assert_eq!(excluded(&[], "A pdf with scanned pages"), [triggered]);
+}
+
+#[test]
+fn skill_that_a_request_names_is_given_near_an_exclusion_too() {
+    let named = excluded(
+        &[("forms", 0.9)],
+        "Use the `forms` skill on these scanned pages",
+    );
+    assert_eq!(named, ["forms mention given "]);
+}
+
+#[test]
+fn skill_that_a_request_says_not_to_use_is_not_spoken_of() {
+    let found = &[("forms", 0.9), ("tables", 0.2)];
+    for denial in [
+        "Do not use the `forms` skill",
+        "Sort it without invoking forms",
+    ] {
+        assert_eq!(excluded(found, denial), [""; 0], "{denial}");
+    }
+    let other = excluded(found, "Do not use a table; fill in the `forms`");
+    assert_eq!(other, ["forms mention given "]);
+}
+
+#[test]
+fn skill_for_any_task_is_given_unasked_once_in_a_conversation() {
+    let matcher = Matcher::new(&with_exclusions()).with_finder(Arc::new(Fixed(&[("method", 0.9)])));
+    let mut session = SessionState::new(ContextLifetime::Transient);
+    let mut told = |message: &str| {
+        let turn = session.turn(&matcher, &loader(), &triggered(), message);
+        decided(&turn)
+    };
+    assert_eq!(told("Write a parser"), ["method search given"]);
+    // What the conversation has is given again while it is new.
+    for message in ["Write a printer", "Write a lexer", "Write a linter"] {
+        assert_eq!(told(message), ["method earlier given"]);
+    }
+    assert_eq!(told("Write a compiler"), ["method search suggested"]);
+    assert_eq!(told("Use `method`"), ["method mention given"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use skillfold_core::choose::check_triggers;
 use skillfold_core::diagnostic::Severity;
 use skillfold_core::read::{Profile, ReadOptions, discover, parse};
 use skillfold_core::source::{FileBytes, Folder, HiddenPolicy, LinkPolicy, SKILL_FILE};
+use skillfold_core::view::NotFor;
 use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Root, Scope, Source};
 #[cfg(feature = "store")]
 use skillfold_core::{Refusal, source::Stability};
@@ -22,6 +23,8 @@ pub struct CheckedSkill {
     pub file: PathBuf,
     /// The text that the spans of the findings refer to.
     pub text: String,
+    /// What the description says the skill is not for.
+    pub not_for: Vec<NotFor>,
     /// The problems that remain.
     pub findings: Vec<Diagnostic>,
     /// The problems that were fixed. Their spans refer to the file before the fix.
@@ -147,10 +150,13 @@ impl CheckTarget {
         let content = self.read(limits)?;
         let mut findings = lint_skill(self.root.unchecked_source(), &self.folder, profile, limits)?;
         let parsed = parse(&content.bytes, self.folder.name());
+        let mut not_for = Vec::new();
         if let Some(manifest) = parsed.manifest {
             findings.extend(check_triggers(&manifest));
+            not_for = NotFor::all(manifest.description());
         }
         Ok(CheckedSkill {
+            not_for,
             file: self.file(),
             text: String::from_utf8_lossy(&content.bytes).into_owned(),
             findings,

@@ -234,7 +234,7 @@ settings! {
         User, Word, "What a client's hook adds to a prompt", "`inject`, `suggest` or `off`";
     hook_inject_from: usize = 60;
         User, Number, "Probability, in percent, from which a hook adds a skill's instructions", "a whole number";
-    hook_suggest_from: usize = 27;
+    hook_suggest_from: usize = 25;
         User, Number, "Probability, in percent, from which a hook suggests a skill", "a whole number";
     hook_log: bool = true;
         User, Boolean, "Whether hooks append what they did to a log in the state folder", "`true` or `false`";

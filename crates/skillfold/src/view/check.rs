@@ -1,7 +1,7 @@
 //! The JSON view of checked files.
 
 use skillfold_core::diagnostic::Severity;
-use skillfold_core::view::DiagnosticView;
+use skillfold_core::view::{DiagnosticView, NotFor};
 
 use crate::author::check::CheckedSkill;
 
@@ -25,6 +25,9 @@ pub struct CheckedFile {
     pub file: String,
     /// The findings, by position in the file; those about trigger patterns come last.
     pub diagnostics: Vec<DiagnosticView>,
+    /// What its description says it is not for, clause by clause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_for: Vec<NotFor>,
     /// The findings that were fixed; positions refer to the file before the fix.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<DiagnosticView>,
@@ -57,6 +60,7 @@ impl Check {
                 .map(|one| CheckedFile {
                     file: one.file.to_string_lossy().into_owned(),
                     diagnostics: DiagnosticView::all(&one.findings),
+                    not_for: one.not_for.clone(),
                     fixed: DiagnosticView::all(&one.fixed),
                 })
                 .collect(),

@@ -71,8 +71,8 @@ pub use settings::{SettingProblem, SettingsView};
 pub use setup::{Setup, SetupFile, SetupList};
 pub use skillfold_core::view::{
     Any, Body, Bytes, ClientPlaces, Decided, DecisionView, DiagnosticView, FileFinding,
-    FileListing, FilePart, InstructionsView, MatchedSkill, Prompt, RefusedRecord, SkillList,
-    SkillRecord, SkillView, TriggersView, TurnView, Unmatched, VERSION, Why,
+    FileListing, FilePart, InstructionsView, MatchedSkill, NotFor, Prompt, RefusedRecord,
+    SkillList, SkillRecord, SkillView, TriggersView, TurnView, Unmatched, VERSION, Why,
 };
 #[cfg(feature = "reports")]
 pub use stats::{HookPrompts, StatsView};

@@ -86,7 +86,7 @@ fn each_settings_layer_overrides_the_previous_one() {
     fallback = none (default)
     hook = inject (default)
     hook_inject_from = 60 (default)
-    hook_suggest_from = 27 (default)
+    hook_suggest_from = 25 (default)
     hook_log = true (default)
     log_content = false (default)
     watch = on (default)

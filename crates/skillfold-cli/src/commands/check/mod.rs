@@ -69,9 +69,13 @@ fn check(
     let mut report = Report::start(options, output)?;
     let targets = targets(skills, options, environment)?;
     let total = targets.len();
+    let mut not_for = Vec::new();
     for (number, (target, scope)) in targets.into_iter().enumerate() {
         progress::report("checking", number, total);
         if let Some(checked) = results.add(&target, &scope, options, profile) {
+            if total == 1 {
+                not_for.clone_from(&checked.not_for);
+            }
             if options.fix || matches!(report, Report::Human(_)) && options.only.is_empty() {
                 results.fixable.add(&target, &scope, &checked, profile);
             }
@@ -81,6 +85,9 @@ fn check(
     let is_summary = report.finish(output)?;
     if matches!(report, Report::Human(_)) {
         output.say(results.summary(options));
+        for clause in &not_for {
+            output.say(format!("Not for: {}", visible(&clause.to_string())));
+        }
     }
     if is_summary {
         output.say("`--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill");
