@@ -126,7 +126,9 @@ def verdict(row):
         share = f"{over:,f} points" if row["unit"] == "%" else f"{significant(over / number(row['goal']) * 100)} %"
         return f"missed by {share}"
     worst = "low" if row.get("better") == "higher" else "high"
-    return "met, but not by every run" if missed_by(row, worst) else "met"
+    if not missed_by(row, worst):
+        return "met"
+    return "met, within the interval" if row.get("spread") == "interval" else "met, but not by every run"
 
 
 def not_in_source(row):
@@ -272,6 +274,10 @@ def draw_bar(row, x, left, y, out):
     end = x(number(row["value"]))
     out.append(text(left - 8, y + 17, row["label"], ours, 13, "end"))
     out.append(f'<rect class="{row["role"]}" x="{left}" y="{y + 5}" width="{max(end - left, 1):.1f}" height="{BAR}"/>')
+    if row.get("spread") == "interval" and "low" in row:
+        low, high, middle = x(number(row["low"])), x(number(row["high"])), y + 5 + BAR / 2
+        solid = 'style="stroke-dasharray: none; stroke-width: 1.5"'
+        out.append(f'<line class="goal" {solid} x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"/>')
     if "goal" in row:
         goal = x(number(row["goal"]))
         out.append(f'<line class="goal" x1="{goal:.1f}" x2="{goal:.1f}" y1="{y + 1}" y2="{y + ROW - 1}"/>')
@@ -295,7 +301,8 @@ def value_label(row):
 
 def label_place(row, x):
     """Return where the value is written: behind the bar, and behind the goal if that would cross it."""
-    start = x(number(row["value"])) + 7
+    end = row["high"] if row.get("spread") == "interval" and "high" in row else row["value"]
+    start = x(number(end)) + 7
     if "goal" in row and start - 7 < x(number(row["goal"])) < start + len(value_label(row)) * DIGIT + 10:
         start = x(number(row["goal"])) + 7
     return start
@@ -318,7 +325,7 @@ def scale(ticks, left, right, bars, is_log):
 
 def numbers_of(bars):
     """Return all numbers that an axis must reach."""
-    return [float(number(row[key])) for row in bars for key in ("value", "goal") if key in row]
+    return [float(number(row[key])) for row in bars for key in ("value", "goal", "high") if key in row]
 
 
 def log_ticks(bars):
