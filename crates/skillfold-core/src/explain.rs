@@ -7,7 +7,7 @@ use crate::catalog::entry::{Entry, Status};
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::choose::near_miss::{NearMiss, near_misses};
-use crate::choose::restraint::{is_denied, near_exclusion};
+use crate::choose::restraint::{Denials, near_exclusion};
 use crate::disclose::decision::Decision;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
@@ -202,6 +202,8 @@ impl SessionState {
     ) -> UnmatchedSkill {
         let finder = policy.finder(matcher);
         let query = Query::new(message);
+        let uses_words = !policy.is_triggers_only();
+        let name = entry.manifest().name().as_str();
         let reason = match entry.status() {
             Status::Untrusted => UnmatchedReason::Untrusted,
             Status::Held => UnmatchedReason::Held,
@@ -213,12 +215,10 @@ impl SessionState {
             }
             Status::Active if !self.may_see(entry.id()) => UnmatchedReason::NotVisible,
             Status::Active if policy.mode == Mode::Catalog => UnmatchedReason::Mode,
-            Status::Active
-                if finder.is_some() && is_denied(message, entry.manifest().name().as_str()) =>
-            {
+            Status::Active if uses_words && Denials::new(message).has(name) => {
                 UnmatchedReason::Denied
             }
-            Status::Active if finder.is_some() && near_exclusion(|| &query, entry).is_some() => {
+            Status::Active if uses_words && near_exclusion(|| &query, entry).is_some() => {
                 UnmatchedReason::Excluded
             }
             Status::Active if finder.is_some() => UnmatchedReason::Unlikely,
@@ -233,12 +233,7 @@ impl SessionState {
         } else {
             (Vec::new(), 0)
         };
-        let finder = finder.filter(|_| {
-            matches!(
-                reason,
-                UnmatchedReason::Unlikely | UnmatchedReason::Excluded
-            )
-        });
+        let finder = finder.filter(|_| reason == UnmatchedReason::Unlikely);
         let needed = policy.suggestions.map(|thresholds| thresholds.give_from);
         let search = finder.zip(needed);
         UnmatchedSkill {

@@ -7,21 +7,32 @@ use regex::Regex;
 
 use crate::catalog::entry::Entry;
 use crate::diagnostic::visible;
-use crate::read::exclusion::{Exclusion, exclusions};
+use crate::read::exclusion::exclusions;
+use crate::read::trigger::{Trigger, triggers};
 use crate::search::common_words::rarity;
+use crate::search::fields::purpose_sentences;
 use crate::search::query::Query;
 use crate::search::tokenizer::{Term, Tokenizer};
-use crate::text::ellipsize;
+use crate::text::{ellipsize, first_chars, truncate_bytes};
 
-/// How rare the words must be that a message shares only with a clause about what a skill is not for, in sum: one word that at
-/// most one of eight skills has.
+/// How rare the words must be that a message shares only with a clause about what a skill is not for, in sum: such as one word
+/// that at most one of eight skills has.
 const MIN_EXCLUDED_RARITY: u32 = 3;
 
 /// Maximum characters of a clause in a message.
 const MAX_CLAUSE_CHARS: usize = 160;
 
-/// Words after "do not use" among which the name of the skill is looked for.
-const DENIED_WORDS: usize = 6;
+/// Words after "do not use" among which the name of a skill is looked for.
+const DENIED_WORDS: usize = 10;
+
+/// Characters after "do not use" that are read.
+const MAX_DENIAL_CHARS: usize = 160;
+
+/// Bytes of a message in which denials are looked for.
+const MAX_DENIAL_BYTES: usize = 16 * 1024;
+
+/// Maximum denials of a message.
+const MAX_DENIALS: usize = 32;
 
 /// Why a model gets no instructions of a skill that fits, but a line about it or about another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +106,10 @@ pub(crate) fn near_exclusion<'q>(
     };
     let mut purpose = vec![manifest.name().as_str()];
     purpose.extend(manifest.tags().iter().map(|tag| &**tag));
+    purpose.extend(triggers(manifest).filter_map(|trigger| match trigger {
+        Trigger::Part(text) | Trigger::Word(text) => Some(text),
+        Trigger::Pattern(_) => None,
+    }));
     let mut end = 0;
     for clause in &clauses {
         purpose.push(&description[end..clause.range.start]);
@@ -106,20 +121,33 @@ pub(crate) fn near_exclusion<'q>(
         .terms()
         .filter(|term| !purpose.contains(term))
         .collect();
-    let mut nearness = |clause: &Exclusion| -> u32 {
-        let terms = terms_of(&[&description[clause.range.clone()]]);
+    let sum = |terms: &HashSet<Term>| -> u32 {
         let shared = wanted.iter().filter(|term| terms.contains(term));
         shared.map(|term| u32::from(rarity(*term))).sum()
     };
-    let clauses = clauses.iter().map(|clause| (nearness(clause), clause));
-    let (nearness, clause) = clauses.max_by_key(|(nearness, _)| *nearness)?;
-    (nearness >= MIN_EXCLUDED_RARITY).then(|| NearExclusion {
+    let nearest = clauses.iter().map(|clause| {
+        let terms = terms_of(&[&description[clause.range.clone()]]);
+        (sum(&terms), clause)
+    });
+    let (nearest, clause) = nearest.max_by_key(|(nearness, _)| *nearness)?;
+    if nearest < MIN_EXCLUDED_RARITY {
+        return None;
+    }
+    // A name is for what stands before it, "not for charts (use `plots`), tables (use `sheets`)", and for the same as the name
+    // before if there is nothing.
+    let (mut start, mut is_meant) = (clause.range.start, true);
+    let names = clause.names.iter().filter(|name| {
+        let before = terms_of(&[&description[start..name.start]]);
+        start = name.end;
+        if before.len() > 1 {
+            is_meant = sum(&before) > 0;
+        }
+        is_meant
+    });
+    let names = names.map(|name| description[name.clone()].into());
+    Some(NearExclusion {
+        names: names.collect(),
         text: description[clause.range.clone()].into(),
-        names: clause
-            .names
-            .iter()
-            .map(|name| description[name.clone()].into())
-            .collect(),
     })
 }
 
@@ -131,26 +159,64 @@ static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("patterns of the engine are tested")
 });
 
-/// Returns whether a message says not to use a skill: "do not invoke the consultant skill".
-pub(crate) fn is_denied(message: &str, name: &str) -> bool {
-    let fold = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric());
-        let words = words.filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    let name = fold(name);
-    if name.is_empty() {
-        return false;
+/// Words that end what a message says not to use.
+const DENIAL_ENDS: [&str; 8] = [
+    "but", "except", "without", "other", "unless", "until", "instead", "anything",
+];
+
+/// What a message says not to use.
+pub(crate) struct Denials {
+    /// The words of the message; none if it denies nothing.
+    words: Vec<String>,
+    /// The words after each "do not use".
+    denied: Vec<Vec<String>>,
+}
+
+impl Denials {
+    /// Finds what a message says not to use.
+    pub(crate) fn new(message: &str) -> Self {
+        let message = truncate_bytes(message, MAX_DENIAL_BYTES);
+        let denied = DENIAL.find_iter(message).take(MAX_DENIALS).map(|found| {
+            let rest = first_chars(&message[found.end()..], MAX_DENIAL_CHARS);
+            let words = folded_words(
+                rest.split([',', ';', '!', '?', '\n'])
+                    .next()
+                    .unwrap_or_default(),
+            );
+            let words = words.take_while(|word| !DENIAL_ENDS.contains(&&**word));
+            words.take(DENIED_WORDS).collect()
+        });
+        let denied: Vec<Vec<String>> = denied.collect();
+        let words = if denied.is_empty() {
+            Vec::new()
+        } else {
+            folded_words(message).collect()
+        };
+        Self { words, denied }
     }
-    DENIAL.find_iter(message).any(|found| {
-        let rest = &message[found.end()..];
-        let end = rest
-            .find(['.', ',', ';', '!', '?', '\n'])
-            .unwrap_or(rest.len());
-        let mut words = fold(&rest[..end]);
-        words.truncate(DENIED_WORDS + name.len());
-        words.windows(name.len()).any(|part| part == name)
-    })
+
+    /// Returns whether the message has the name of a skill only where it says what not to use: "do not invoke the consultant
+    /// skill".
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let name: Vec<String> = folded_words(name).collect();
+        if name.is_empty() || self.denied.is_empty() {
+            return false;
+        }
+        let count = |words: &[String]| {
+            words
+                .windows(name.len())
+                .filter(|part| **part == name)
+                .count()
+        };
+        let denied: usize = self.denied.iter().map(|words| count(words)).sum();
+        denied > 0 && denied >= count(&self.words)
+    }
+}
+
+/// Returns the words of a text in lower case.
+fn folded_words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Says that nearly any task starts a skill: "before implementing any feature", "at the start of every conversation".
@@ -163,5 +229,6 @@ static ANY_TASK: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns whether a skill says that nearly any task starts it.
 pub(crate) fn is_for_any_task(entry: &Entry<'_>) -> bool {
-    ANY_TASK.is_match(entry.manifest().description())
+    let purpose = purpose_sentences(entry.manifest().description());
+    purpose.iter().any(|sentence| ANY_TASK.is_match(sentence))
 }

@@ -5,11 +5,13 @@ use std::cell::OnceCell;
 use crate::catalog::entry::Entry;
 use crate::choose::matcher::Candidate;
 use crate::choose::rank::rank;
-use crate::choose::restraint::{NearExclusion, Restraint, is_for_any_task, near_exclusion};
+use crate::choose::restraint::{
+    Denials, NearExclusion, Restraint, is_for_any_task, near_exclusion,
+};
 use crate::choose::signal::Signal;
 use crate::disclose::memory::{Memory, RepeatedSkill};
 use crate::disclose::outcome::SkillOutcome;
-use crate::disclose::policy::{Policy, SuggestionThresholds};
+use crate::disclose::policy::Policy;
 use crate::disclose::text::TurnText;
 use crate::disclose::visible::{SuggestedSkill, VisibleSkillMatcher};
 use crate::load::loader::Loader;
@@ -39,6 +41,7 @@ pub(super) struct TurnCandidates<'a> {
     pub(super) message: &'a str,
     /// The words of the message, once they are needed.
     pub(super) query: OnceCell<Query>,
+    pub(super) denials: Denials,
     pub(super) matched: Vec<Candidate<'a>>,
     pub(super) suggested: Vec<SuggestedSkill<'a>>,
 }
@@ -60,42 +63,43 @@ pub(super) fn disclose_skills(
     } else {
         (rank(matched, |id| memory.last_used(id)), memory.repeated())
     };
-    // A skill for any task that is given again is no news.
-    let is_repeated = |entry: &Entry<'_>| {
-        repeated.iter().any(|skill| &*skill.id == entry.id()) && is_for_any_task(entry)
+    let is_sure = |candidate: &Candidate<'_>| {
+        policy.is_triggers_only() || candidate.signal == Signal::Mention
     };
-    ranked
-        .retain(|candidate| candidate.signal == Signal::Mention || !is_repeated(&candidate.entry));
-    candidates
-        .suggested
-        .retain(|suggested| !is_repeated(&suggested.entry));
+    // What would hold a skill back does not take it from a conversation that has it.
+    let is_kept = |entry: &Entry<'_>| {
+        repeated.iter().any(|skill| &*skill.id == entry.id())
+            && (is_for_any_task(entry) || candidates.near_exclusion(entry).is_some())
+    };
+    ranked.retain(|candidate| is_sure(candidate) || !is_kept(&candidate.entry));
+    let suggested = candidates.suggested.iter();
+    let suggested: Vec<&SuggestedSkill<'_>> = suggested
+        .filter(|suggested| !is_kept(&suggested.entry))
+        .collect();
     let mut text = TurnText::new(policy, "matched");
     let is_suggested = |candidate: &Candidate<'_>| {
-        let mut suggested = candidates.suggested.iter();
+        let mut suggested = suggested.iter();
         suggested.any(|suggested| suggested.entry.id() == candidate.entry.id())
     };
+    let mut excluded = Vec::new();
     for candidate in &ranked {
         let is_weak = policy.is_weak(candidate);
         if is_weak && is_suggested(candidate) {
             continue;
         }
-        let is_sure = policy.is_triggers_only() || candidate.signal == Signal::Mention;
-        let near = (!is_sure)
-            .then(|| candidates.near_exclusion(&candidate.entry))
-            .flatten();
         let found = Found {
             entry: &candidate.entry,
             signal: candidate.signal,
             evidence: candidate.evidence().into(),
             confidence: candidate.signal.confidence(),
         };
-        if let Some(near) = near {
-            found.decide_excluded(&near, skills, &mut text, decisions);
+        if !is_sure(candidate)
+            && let Some(near) = candidates.near_exclusion(&candidate.entry)
+        {
+            excluded.push((found, near));
             continue;
         }
-        let restraint = (!is_sure)
-            .then(|| had_before(&candidate.entry, memory))
-            .flatten();
+        let restraint = had_before(&candidate.entry, memory).filter(|_| !is_sure(candidate));
         let outcome = if is_weak || restraint.is_some() {
             text.mention(&candidate.entry, memory)
         } else {
@@ -103,11 +107,24 @@ pub(super) fn disclose_skills(
         };
         decisions.push(found.decision(outcome, restraint));
     }
-    add_suggestions(skills, loader, &mut text, &candidates, decisions);
+    for (found, near) in excluded {
+        found.decide_excluded(&near, &candidates.denials, skills, &mut text, decisions);
+    }
+    add_suggestions(
+        skills,
+        loader,
+        &mut text,
+        &candidates,
+        &suggested,
+        decisions,
+    );
     for RepeatedSkill { id, arguments } in repeated {
         let is_decided = decisions.iter().any(|decision| decision.id == id);
         let entry = skills.matcher.catalog().resolve_for_model(&id).ok();
-        if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
+        let is_denied =
+            |entry: &Entry<'_>| candidates.denials.has(entry.manifest().name().as_str());
+        let entry = entry.filter(|entry| !is_decided && memory.may_see(&id) && !is_denied(entry));
+        if let Some(entry) = entry {
             let outcome = text.add(&entry, &arguments, loader, memory);
             decisions.push(Decision {
                 id,
@@ -128,14 +145,29 @@ impl TurnCandidates<'_> {
         let query = || self.query.get_or_init(|| Query::new(self.message));
         near_exclusion(query, entry)
     }
+}
 
-    /// Returns the second suggestion if it is likely enough for a line: then the first is not alone. A skill that the message
-    /// is near an exclusion of does not count.
-    fn alike(&self, thresholds: SuggestionThresholds) -> Option<&SuggestedSkill<'_>> {
-        let second = self.suggested.get(1)?;
-        let is_likely = second.confidence >= thresholds.show_from;
-        (is_likely && self.near_exclusion(&second.entry).is_none()).then_some(second)
-    }
+/// Returns the second suggestion if it is likely enough for a line: then the first is not alone. A skill that the model has, or
+/// that the message is near an exclusion of, does not count.
+fn alike<'s, 'e>(
+    suggested: &[&'s SuggestedSkill<'e>],
+    candidates: &TurnCandidates<'_>,
+    policy: &Policy,
+    memory: &dyn Memory,
+) -> Option<&'s SuggestedSkill<'e>> {
+    let [first, second, ..] = suggested else {
+        return None;
+    };
+    let is_known = |suggested: &SuggestedSkill<'_>| {
+        let id = suggested.entry.id();
+        memory.knows(id) || memory.last_used(id).is_some()
+    };
+    let is_likely = second.confidence >= policy.suggestions?.show_from;
+    let counts = is_likely
+        && !is_known(first)
+        && !is_known(second)
+        && candidates.near_exclusion(&second.entry).is_none();
+    counts.then_some(*second)
 }
 
 /// A skill that fits a message, and why.
@@ -171,6 +203,7 @@ impl<'f, 'e> Found<'f, 'e> {
     fn decide_excluded(
         &self,
         near: &NearExclusion,
+        denials: &Denials,
         skills: &VisibleSkillMatcher<'_>,
         text: &mut TurnText<'_>,
         decisions: &mut Vec<Decision>,
@@ -178,23 +211,24 @@ impl<'f, 'e> Found<'f, 'e> {
         let memory = skills.memory;
         let id = self.entry.id();
         let names = near.names.iter().filter_map(|name| {
-            let entry = skills.matcher.catalog().resolve_for_model(name).ok()?;
-            (entry.id() != id && memory.may_see(entry.id())).then_some(entry)
+            let entry = skills.matcher.catalog().get(name)?;
+            let is_other = entry.id() != id && entry.is_visible() && memory.may_see(entry.id());
+            (is_other && !denials.has(name)).then_some(entry)
         });
         let mut others: Vec<Entry<'_>> = names.collect();
         others.dedup_by(|one, other| one.id() == other.id());
         if others.is_empty() {
-            let outcome = text.mention(self.entry, memory);
+            let outcome = text.mention_in_doubt(self.entry, memory);
             let restraint = Restraint::Excluded(near.text.clone());
             decisions.push(self.decision(outcome, Some(restraint)));
         }
         for entry in others {
-            let is_decided = |decision: &Decision| &*decision.id == entry.id();
-            if !decisions.iter().any(is_decided) {
+            if !is_decided(decisions, entry.id()) {
                 let outcome = text.mention(&entry, memory);
                 let restraint = Restraint::InsteadOf(id.into(), near.text.clone());
                 decisions.push(Decision {
                     id: entry.id().into(),
+                    evidence: id.into(),
                     ..self.decision(outcome, Some(restraint))
                 });
             }
@@ -202,10 +236,14 @@ impl<'f, 'e> Found<'f, 'e> {
     }
 }
 
-/// Returns why a skill is not given again unasked: nearly any task would start it.
+fn is_decided(decisions: &[Decision], id: &str) -> bool {
+    decisions.iter().any(|decision| &*decision.id == id)
+}
+
+/// Returns why a skill is not given again unasked: nearly any task would start it, and the conversation had it.
 fn had_before(entry: &Entry<'_>, memory: &dyn Memory) -> Option<Restraint> {
-    let is_known = memory.last_used(entry.id()).is_some();
-    (is_known && is_for_any_task(entry)).then_some(Restraint::AnyTask)
+    let had = memory.last_used(entry.id()).is_some() && !memory.knows(entry.id());
+    (had && is_for_any_task(entry)).then_some(Restraint::AnyTask)
 }
 
 /// Adds the suggested skills: the instructions of the most likely one if it is above the threshold and nothing speaks against
@@ -215,6 +253,7 @@ fn add_suggestions(
     loader: &Loader,
     text: &mut TurnText<'_>,
     candidates: &TurnCandidates<'_>,
+    all: &[&SuggestedSkill<'_>],
     decisions: &mut Vec<Decision>,
 ) {
     let policy = text.policy();
@@ -222,10 +261,10 @@ fn add_suggestions(
         return;
     };
     let memory = skills.memory;
-    let alike = candidates.alike(thresholds);
-    for (rank, suggested) in candidates.suggested.iter().enumerate() {
+    let alike = alike(all, candidates, policy, memory);
+    for (rank, suggested) in all.iter().enumerate() {
         let entry = &suggested.entry;
-        if decisions.iter().any(|decision| &*decision.id == entry.id()) {
+        if is_decided(decisions, entry.id()) {
             continue;
         }
         let found = Found::new(suggested);
@@ -236,13 +275,13 @@ fn add_suggestions(
             continue;
         }
         if let Some(near) = candidates.near_exclusion(entry) {
-            found.decide_excluded(&near, skills, text, decisions);
+            found.decide_excluded(&near, &candidates.denials, skills, text, decisions);
             continue;
         }
         let restraint = had_before(entry, memory);
         if is_certain
             && restraint.is_none()
-            && let Some(second) = alike
+            && let Some(second) = alike.filter(|second| !is_decided(decisions, second.entry.id()))
         {
             let pair = [entry, &second.entry];
             let outcomes = text.mention_alike(pair, memory);
@@ -258,7 +297,7 @@ fn add_suggestions(
             continue;
         }
         let outcome = text.mention(entry, memory);
-        if matches!(outcome, SkillOutcome::Suggested | SkillOutcome::Named) {
+        if is_certain || matches!(outcome, SkillOutcome::Suggested | SkillOutcome::Named) {
             decisions.push(found.decision(outcome, restraint));
         }
     }

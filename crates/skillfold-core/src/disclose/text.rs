@@ -45,6 +45,8 @@ pub(super) struct TurnText<'p> {
     bodies: Vec<String>,
     /// The ids of skills that the client loads itself.
     names: Vec<Box<str>>,
+    /// Whether one of these may be the wrong one.
+    has_doubt: bool,
     /// Lines about skills that matched but were not given.
     lines: Vec<String>,
     /// The number of skills that matched but did not even get a line.
@@ -69,6 +71,7 @@ impl<'p> TurnText<'p> {
             policy,
             bodies: Vec::new(),
             names: Vec::new(),
+            has_doubt: false,
             lines: Vec::new(),
             omitted: 0,
             given: 0,
@@ -107,6 +110,17 @@ impl<'p> TurnText<'p> {
         } else {
             SkillOutcome::Later
         }
+    }
+
+    /// Adds a line about a skill that may be the wrong one.
+    pub(super) fn mention_in_doubt(
+        &mut self,
+        entry: &Entry<'_>,
+        memory: &dyn Memory,
+    ) -> SkillOutcome {
+        let outcome = self.mention(entry, memory);
+        self.has_doubt |= matches!(outcome, SkillOutcome::Named);
+        outcome
     }
 
     /// Adds one line about two skills that fit alike, with what tells them apart.
@@ -203,7 +217,8 @@ impl<'p> TurnText<'p> {
 
     /// Names a skill that the client loads itself and returns true, if there is room for it.
     fn name(&mut self, id: &str) -> bool {
-        let has_room = self.names.len() < MAX_NAMES && self.try_reserve(&[&names_line(&[id])]);
+        let has_room =
+            self.names.len() < MAX_NAMES && self.try_reserve(&[&names_line(&[id], false)]);
         if has_room {
             self.names.push(id.into());
         }
@@ -255,7 +270,8 @@ impl<'p> TurnText<'p> {
                 .push(policy.style.more_line(self.omitted, &policy.tools));
         }
         if !self.names.is_empty() {
-            self.lines.insert(0, names_line(&self.names));
+            self.lines
+                .insert(0, names_line(&self.names, self.has_doubt));
         }
         if self.bodies.is_empty() && self.lines.is_empty() {
             return None;
@@ -301,12 +317,13 @@ fn difference(pair: [&Entry<'_>; 2]) -> String {
 }
 
 /// Returns the line that names skills which the client loads itself.
-fn names_line(ids: &[impl AsRef<str>]) -> String {
+fn names_line(ids: &[impl AsRef<str>], has_doubt: bool) -> String {
     let names = ids
         .iter()
         .map(|id| format!("`{}`", visible(id.as_ref()).replace('`', "\\u{60}")));
     let names: Vec<_> = names.collect();
     match &names[..] {
+        [name] if has_doubt => format!("The skill {name} may fit; if so, load it first.\n"),
         [name] => format!("The skill {name} fits this request; load it first.\n"),
         names => format!(
             "The skills {} may fit this request; load the one that does first.\n",

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
-use crate::choose::matcher::{Candidate, Matcher};
-use crate::choose::restraint::is_denied;
+use crate::choose::matcher::Matcher;
+use crate::choose::restraint::Denials;
 use crate::choose::signal::Signal;
 use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
@@ -116,21 +116,23 @@ fn disclose_message(
     message: &str,
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
+    let denials = Denials::new(message);
     let mut found = skills.matcher.matches_cached(message);
     if policy.is_triggers_only() {
         found = found.triggers_only();
     } else {
-        let denied = |candidate: &Candidate<'_>| {
-            is_denied(message, candidate.entry.manifest().name().as_str())
-        };
-        found.candidates.retain(|candidate| !denied(candidate));
+        found.candidates.retain(|candidate| {
+            let name = candidate.entry.manifest().name().as_str();
+            !denials.has(name)
+        });
     }
-    let suggested = skills.suggestions(policy, message, &found);
+    let suggested = skills.suggestions(policy, message, &denials, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
     let candidates = TurnCandidates {
         message,
         query: OnceCell::new(),
+        denials,
         matched: found.candidates,
         suggested,
     };

@@ -2,7 +2,7 @@
 
 use crate::catalog::entry::Entry;
 use crate::choose::matcher::{Matcher, Matches};
-use crate::choose::restraint::is_denied;
+use crate::choose::restraint::Denials;
 use crate::choose::signal::Signal;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::memory::Memory;
@@ -73,6 +73,7 @@ impl<'a> VisibleSkillMatcher<'a> {
         &self,
         policy: &Policy,
         message: &str,
+        denials: &Denials,
         matched: &Matches<'_>,
     ) -> Vec<SuggestedSkill<'a>> {
         let Some(thresholds) = policy.suggestions.filter(|_| self.uses_search(policy)) else {
@@ -95,7 +96,7 @@ impl<'a> VisibleSkillMatcher<'a> {
         likely.retain(|(entry, confidence)| {
             *confidence >= min_confidence
                 && !is_matched(entry)
-                && !is_denied(message, entry.manifest().name().as_str())
+                && !denials.has(entry.manifest().name().as_str())
         });
         if likely.is_empty() {
             return Vec::new();

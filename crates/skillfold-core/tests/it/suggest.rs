@@ -165,6 +165,13 @@ fn installed_skill_that_an_exclusion_points_to_is_suggested_instead() {
 }
 
 #[test]
+fn name_in_a_clause_is_for_what_stands_before_it() {
+    let says = "forms search suggested near what it is not for: \"Do not use for scanned pages (use ocr) or spreadsheets\"";
+    let sheets = excluded(&[("forms", 0.9)], "Fill in these spreadsheets");
+    assert_eq!(sheets, [says]);
+}
+
+#[test]
 fn skill_that_a_request_names_is_given_near_an_exclusion_too() {
     let named = excluded(
         &[("forms", 0.9)],
@@ -184,6 +191,39 @@ fn skill_that_a_request_says_not_to_use_is_not_spoken_of() {
     }
     let other = excluded(found, "Do not use a table; fill in the `forms`");
     assert_eq!(other, ["forms mention given "]);
+}
+
+#[test]
+fn skill_is_told_once_whichever_way_it_is_found() {
+    let found = &[("tables", 0.9), ("ocr", 0.4)];
+    let both = excluded(found, "A pdf with scanned pages, and tables of it");
+    let ids: Vec<&str> = both
+        .iter()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(ids, ["ocr", "tables"], "{both:?}");
+}
+
+#[test]
+fn words_of_a_denial_end_where_something_else_is_asked_for() {
+    let found = &[("forms", 0.9)];
+    for request in [
+        "Use `forms`; do not call `forms` twice",
+        "Do not run this without `forms`",
+        "Don't use anything but the `forms` skill",
+    ] {
+        assert_eq!(
+            excluded(found, request),
+            ["forms mention given "],
+            "{request}"
+        );
+    }
+    assert_eq!(
+        excluded(&[("ocr", 0.9)], "Scanned pages, do not use ocr"),
+        [""; 0]
+    );
+    let long = "do not use ".repeat(100_000);
+    assert_eq!(excluded(&[], &long), [""; 0]);
 }
 
 #[test]
