@@ -1623,8 +1623,8 @@ export interface Skill {
   /** The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid. */
   name: string;
   /**
-   * What its description says it is not for, clause by clause; requests near one get a line about the skill,
-   * never its instructions.
+   * What its description says it is not for, clause by clause; a request near one gets a line about the skill,
+   * unless it names the skill.
    */
   not_for?: NotFor[];
   /**

@@ -1936,8 +1936,8 @@ class Skill(View):
     name: str
     """The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid."""
     not_for: list[NotFor]
-    """What its description says it is not for, clause by clause; requests near one get a line about the skill,
-    never its instructions.
+    """What its description says it is not for, clause by clause; a request near one gets a line about the skill,
+    unless it names the skill.
     """
     notes: list[Diagnostic]
     """Findings of the catalog, such as that the skill is shadowed, disabled, held or untrusted, or needs another

@@ -118,12 +118,33 @@ pub(super) fn disclose_skills(
         &suggested,
         decisions,
     );
+    add_repeated(
+        skills,
+        loader,
+        &mut text,
+        repeated,
+        &candidates.denials,
+        decisions,
+    );
+    text.finish()
+}
+
+/// Adds the skills that are given again, unless the message says not to use them.
+fn add_repeated(
+    skills: &VisibleSkillMatcher<'_>,
+    loader: &Loader,
+    text: &mut TurnText<'_>,
+    repeated: Vec<RepeatedSkill>,
+    denials: &Denials,
+    decisions: &mut Vec<Decision>,
+) {
+    let memory = skills.memory;
     for RepeatedSkill { id, arguments } in repeated {
-        let is_decided = decisions.iter().any(|decision| decision.id == id);
         let entry = skills.matcher.catalog().resolve_for_model(&id).ok();
-        let is_denied =
-            |entry: &Entry<'_>| candidates.denials.has(entry.manifest().name().as_str());
-        let entry = entry.filter(|entry| !is_decided && memory.may_see(&id) && !is_denied(entry));
+        let entry = entry.filter(|entry| {
+            let is_denied = denials.has(entry.manifest().name().as_str());
+            !is_decided(decisions, &id) && memory.may_see(&id) && !is_denied
+        });
         if let Some(entry) = entry {
             let outcome = text.add(&entry, &arguments, loader, memory);
             decisions.push(Decision {
@@ -136,7 +157,6 @@ pub(super) fn disclose_skills(
             });
         }
     }
-    text.finish()
 }
 
 impl TurnCandidates<'_> {

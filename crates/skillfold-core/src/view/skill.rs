@@ -63,8 +63,8 @@ pub struct SkillView {
     /// The triggers; absent if the skill has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triggers: Option<TriggersView>,
-    /// What its description says it is not for, clause by clause; requests near one get a line about the skill, never its
-    /// instructions.
+    /// What its description says it is not for, clause by clause; a request near one gets a line about the skill, unless it names
+    /// the skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_for: Vec<NotFor>,
     /// Whether only the user may start the skill.
