@@ -24,11 +24,33 @@ test(`event loop goes on while ${SKILLS} skills are discovered`, onNode, async (
     mkdirSync(path, { recursive: true });
     writeFileSync(join(path, "SKILL.md"), skill(`skill-${number}`, `Does task ${number}`));
   }
-  // What this thread computes between two turns of the loop. Other processes do not count.
-  const used = () => (process.threadCpuUsage === undefined ? 0 : sum(process.threadCpuUsage()));
-  const sum = ({ user, system }) => (user + system) / 1e3;
+  const at = [join(folder, "app"), { home: join(folder, "person"), cache: false }];
+  const before = used();
+  assert.equal(Skills.discoverSync(...at).size, SKILLS);
+  const held = used() - before;
+  // A step that holds the loop does so each time. A collection of garbage, or another process, does not.
+  let [longest, turns] = [Infinity, Infinity];
+  for (let round = 0; round < 3; round += 1) {
+    const seen = await turnsDuring(Skills.discover(...at));
+    longest = Math.min(longest, seen.longest);
+    turns = Math.min(turns, seen.turns);
+  }
+  console.log(`${turns} turns of the loop; in the longest it was held for ${longest.toFixed(1)} ms, by discoverSync for ${held.toFixed(0)} ms`);
+  assert.ok(turns > 100, `only ${turns} turns`);
+  assert.ok(longest < held / 5, `${longest} ms of ${held} ms`);
+});
+
+// Milliseconds that this thread computed. Before Node 24 it cannot tell, and the clock stands in.
+function used() {
+  if (process.threadCpuUsage === undefined) {
+    return performance.now();
+  }
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1e3;
+}
+
+async function turnsDuring(discovered) {
   let [waiting, longest, turns] = [true, 0, 0];
-  const discovered = Skills.discover(join(folder, "app"), { home: join(folder, "person"), cache: false });
   discovered.finally(() => (waiting = false));
   for (let last = used(); waiting; turns += 1) {
     await turn();
@@ -37,10 +59,8 @@ test(`event loop goes on while ${SKILLS} skills are discovered`, onNode, async (
     last = now;
   }
   assert.equal((await discovered).size, SKILLS);
-  console.log(`${turns} turns of the loop; in the longest this thread computed for ${longest.toFixed(1)} ms`);
-  assert.ok(turns > 100, `only ${turns} turns`);
-  assert.ok(longest < 10, `${longest} ms`);
-});
+  return { longest, turns };
+}
 
 test(`${CALLS} calls leave memory as it was`, onNode, async () => {
   const skills = bundled();
