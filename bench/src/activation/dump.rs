@@ -68,7 +68,6 @@ fn lines(draw: &Draw<'_>, data: &Data) -> Result<Vec<Value>, Box<dyn Error>> {
         json!({
             "kind": kind,
             "skills": draw.skills.len(),
-            "text": text,
             "source": request.map_or(text, |request| &request.repository),
             "found": found.collect::<Vec<_>>(),
         })

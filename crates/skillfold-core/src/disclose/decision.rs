@@ -36,6 +36,20 @@ pub struct Decision {
     pub restraint: Option<Restraint>,
 }
 
+impl Decision {
+    /// Returns the decision about a skill that is given again.
+    pub(super) fn again(id: Box<str>, outcome: SkillOutcome) -> Self {
+        Self {
+            id,
+            signal: Signal::Earlier,
+            evidence: "".into(),
+            confidence: None,
+            outcome,
+            restraint: None,
+        }
+    }
+}
+
 /// The skills that match a message, and those that a search suggests for it.
 pub(super) struct TurnCandidates<'a> {
     pub(super) message: &'a str,
@@ -147,14 +161,7 @@ fn add_repeated(
         });
         if let Some(entry) = entry {
             let outcome = text.add(&entry, &arguments, loader, memory);
-            decisions.push(Decision {
-                id,
-                signal: Signal::Earlier,
-                evidence: "".into(),
-                confidence: None,
-                outcome,
-                restraint: None,
-            });
+            decisions.push(Decision::again(id, outcome));
         }
     }
 }

@@ -179,14 +179,7 @@ pub(crate) fn give_again(
             Some(entry) => text.add(&entry, &arguments, loader, &NoMemory),
             None => SkillOutcome::Failed(Error::no_skill(&id, Vec::new())),
         };
-        turn.decisions.push(Decision {
-            id,
-            signal: Signal::Earlier,
-            evidence: "".into(),
-            confidence: None,
-            outcome,
-            restraint: None,
-        });
+        turn.decisions.push(Decision::again(id, outcome));
     }
     turn.text = text.finish();
     turn.tier = Tier::from_decisions(&turn.decisions);
