@@ -63,6 +63,10 @@ disclose folder=requests:
 activation folder=requests:
     cargo run --release -p skillfold-bench -- activation --data {{folder}} --pool 20 --pool 60 --pool 200 --pool 659 --pool 10000 --draws 100
 
+# A month of 30 users with a hook that learns from what they use, and with one that does not
+month folder=requests:
+    cargo run --release -p skillfold-bench -- month --data {{folder}} --less-noise 0
+
 # 10,000 hostile or broken events for the hook
 hook-attack:
     HOOK_EVENTS=10000 cargo nextest run --workspace -E 'test(every_event_gets_exit_code_zero)'

@@ -141,13 +141,22 @@ pub(crate) fn installed<'a>(
     skills: impl Iterator<Item = &'a LabelledSkill>,
     triggers: Triggers,
 ) -> Result<Skills, skillfold::core::Error> {
+    installed_in(Environment::new("/nowhere"), skills, triggers)
+}
+
+/// Installs skills in an environment.
+pub(crate) fn installed_in<'a>(
+    environment: Environment,
+    skills: impl Iterator<Item = &'a LabelledSkill>,
+    triggers: Triggers,
+) -> Result<Skills, skillfold::core::Error> {
     let files = skills.map(|skill| {
         // Each id is its own folder, so that skills with the same name can coexist.
         let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
         (path, skill.file(triggers))
     });
     let root = Root::new(Scope::User, "labelled", MemorySource::new(files));
-    let host = Host::new(Environment::new("/nowhere")).root(root);
+    let host = Host::new(environment).root(root);
     Ok(host.discover()?.skills)
 }
 

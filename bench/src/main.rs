@@ -24,6 +24,7 @@ mod load;
 mod matching;
 mod mcp;
 mod memory;
+mod month;
 mod pipeline;
 mod reload;
 mod run;
@@ -74,6 +75,8 @@ enum Question {
     Mcp(mcp::Arguments),
     /// Count the bytes taken by metadata, ten loaded skills and everything at once
     Memory(memory::Arguments),
+    /// Let users send prompts for a month, with a hook that learns from what they use and with one that does not
+    Month(month::Arguments),
     /// Take every real skill in a corpus through everything the engine does, and fail on any fault
     Pipeline(pipeline::Arguments),
     /// Change watched files, and measure how soon that is seen and what it costs
@@ -111,6 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
+        Question::Month(arguments) => month::run(&arguments, &mut out),
         Question::Pipeline(arguments) => pipeline::run(&arguments, &mut out),
         Question::Reload(arguments) => reload::run(&arguments, &mut out),
         Question::Run(arguments) => run::run(&arguments, &mut out),

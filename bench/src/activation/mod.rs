@@ -1,6 +1,6 @@
 //! How often a hook gives or names the right skill, and how often it responds when nothing is needed.
 
-mod draw;
+pub(crate) mod draw;
 mod dump;
 
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use skillfold::Skills;
-use skillfold::core::disclose::{SkillOutcome, Turn};
+use skillfold::core::disclose::{SkillBars, SkillOutcome, Turn};
 use skillfold::core::{ContextLifetime, Policy};
 use skillfold_hook::{HookClient, hook_policy};
 
@@ -349,7 +349,8 @@ impl Told {
 impl Library {
     fn new(draw: &Draw<'_>, arguments: &Arguments) -> Result<Self, Box<dyn Error>> {
         let skills = installed(draw.skills.iter().copied(), Triggers::Own)?;
-        let mut policy = hook_policy(arguments.client, &skills).ok_or("hooks are off")?;
+        let mut policy =
+            hook_policy(arguments.client, &skills, SkillBars::default()).ok_or("hooks are off")?;
         if let ([give, name], Some(thresholds)) =
             (&arguments.thresholds[..], policy.suggestions.as_mut())
         {

@@ -556,6 +556,12 @@ export interface FileContent {
   text?: string;
 }
 
+/** The skills of which the hook forgot how they were used. */
+export interface ForgottenSkills {
+  /** Their ids. */
+  forgotten: string[];
+}
+
 /** A skill that was found. */
 export interface FoundSkill {
   /** Confidence that it is the right skill, from 0 to 1. */
@@ -770,6 +776,20 @@ export interface LoadedSkill {
   tokens: number;
 }
 
+/** A bar that the use of a skill has moved. Counts fade, and are rounded. */
+export interface LearnedBar {
+  /** How likely a request must be about it for a line, from 0 to 1. */
+  bar: number;
+  /** How often it was suggested lately, and not used. */
+  ignored: number;
+  /** How often it was used lately although nothing had suggested it. */
+  missed: number;
+  /** How often it was suggested lately, and used. */
+  used: number;
+  /** The same for other skills. */
+  usual_bar: number;
+}
+
 /** What a source has that is not among its skills. */
 export interface LeftOut {
   /** The file or folder in the source. */
@@ -820,6 +840,8 @@ export interface MatchedSkill {
   evidence: string;
   /** The skill's id. */
   id: string;
+  /** What its use has taught; absent if that changes nothing. */
+  learned?: LearnedBar;
   /**
    * `given`, `known` (the model already has the instructions), `no_room` (they exceed the budget), `later` (the
    * maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be loaded).
@@ -1863,6 +1885,8 @@ export interface Unmatched {
   hint: string;
   /** The skill's id. */
   id: string;
+  /** What its use has taught; absent if that changes nothing. */
+  learned?: LearnedBar;
   /** What the reason means. */
   message: string;
   /** The number of triggers beyond those in `triggers`; absent if 0. */
@@ -2007,6 +2031,7 @@ export interface Kinds {
   evaluation: Evaluation;
   file: FileContent;
   files: FileListing;
+  forgotten: ForgottenSkills;
   history: History;
   hook_prompts: HookPrompts;
   improvement: Improvement;

@@ -93,7 +93,7 @@ fn prompt_beside(skills: &Skills, list: &OwnList) -> (ClientPrompt, Listing) {
 /// Returns how a client's hook presents skills; `None` if it has no hook, or hooks are turned off.
 pub(crate) fn client_policy(skills: &Skills, client: &Client) -> Option<Policy> {
     let hook: HookClient = client.id.parse().ok()?;
-    hook_policy(hook, skills)
+    hook_policy(hook, skills, skills.learned_bars())
 }
 
 /// Returns what a client's model pays for skills in every request, compared with the client without us.

@@ -234,7 +234,8 @@ impl SessionState {
             (Vec::new(), 0)
         };
         let finder = finder.filter(|_| reason == UnmatchedReason::Unlikely);
-        let needed = policy.suggestions.map(|thresholds| thresholds.give_from);
+        let give_from = policy.suggestions.map(|thresholds| thresholds.give_from);
+        let needed = give_from.map(|bar| policy.bars.bar(entry.id(), bar));
         let search = finder.zip(needed);
         UnmatchedSkill {
             id: entry.id().into(),

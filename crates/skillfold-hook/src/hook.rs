@@ -3,14 +3,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
+use skillfold::core::choose::Signal;
 use skillfold::core::disclose::{
-    Breadcrumb, ClientList, Fallback, Mode, SkillOutcome, SuggestionThresholds, Turn, Window,
+    Breadcrumb, ClientList, Fallback, Mode, SkillBars, SkillOutcome, SuggestionThresholds, Turn,
+    Window,
 };
 use skillfold::core::{Budget, ContextLifetime, Error, Policy};
 use skillfold::{
     Session, Skills,
     client::Client,
-    conversation::{Conversation, Conversations},
+    conversation::{Conversation, Conversations, SkillUse},
     settings::HookMode,
 };
 
@@ -111,6 +113,11 @@ impl Hook {
                 _ => conversation.is_compacted = true,
             });
             problem = recorded.err();
+            if let (EventKind::SkillLoaded(_), Some(conversations)) =
+                (&event.kind, &self.conversations)
+            {
+                problem = problem.or(conversations.learn_that_loads_are_told().err());
+            }
         }
         match event.kind {
             EventKind::Started(Start::New) | EventKind::Cleared => {
@@ -125,13 +132,17 @@ impl Hook {
             _ => {}
         }
         let skills = skills()?;
-        let Some(policy) = hook_policy(event.client, &skills) else {
+        let learned = self.conversations.as_ref().map(Conversations::learned);
+        let learned = learned.unwrap_or_default();
+        let bars = learned.bars(&skills.catalog(), now);
+        let Some(policy) = hook_policy(event.client, &skills, bars) else {
             return Ok(HookAnswer::default());
         };
         skills.prepare_search();
+        let tells_loads = learned.tells_loads();
         let remembered = self.update(event, now, |conversation| {
             let before = conversation.clone();
-            let response = respond(event, conversation, &skills, &policy, now);
+            let response = respond(event, conversation, &skills, &policy, tells_loads, now);
             if self.claim.claim() {
                 return Some(response);
             }
@@ -145,10 +156,17 @@ impl Hook {
                 problem = without_memory.err();
                 let mut conversation = Conversation::default();
                 let policy = policy.clone().with_max_skills(0);
-                respond(event, &mut conversation, &skills, &policy, now)
+                respond(event, &mut conversation, &skills, &policy, tells_loads, now)
             }
         };
         log_response(event, &policy, &response);
+        if let Some(conversations) = &self.conversations
+            && skills.report().settings.hook_learn.value
+            && problem.is_none()
+        {
+            let learned = conversations.learn(&skills.catalog(), &response.learned, now);
+            problem = learned.err();
+        }
         let text = added_text(&response.turns).map(|text| format_answer(event, &text));
         Ok(HookAnswer { text, problem })
     }
@@ -189,8 +207,13 @@ pub struct HookPreview {
 
 /// Returns what a client's hook adds to the first prompt of a conversation; `None` if the settings turn hooks off. Records
 /// nothing.
-pub fn preview(client: HookClient, skills: &Skills, prompt: &str) -> Option<HookPreview> {
-    let policy = hook_policy(client, skills)?;
+pub fn preview(
+    client: HookClient,
+    skills: &Skills,
+    bars: SkillBars,
+    prompt: &str,
+) -> Option<HookPreview> {
+    let policy = hook_policy(client, skills, bars)?;
     skills.prepare_search();
     let mut session = skills.session(policy.clone(), ContextLifetime::History);
     let turn = turn_within(&mut session, &policy, &[], prompt);
@@ -239,6 +262,7 @@ fn respond(
     conversation: &mut Conversation,
     skills: &Skills,
     policy: &Policy,
+    tells_loads: bool,
     now: SystemTime,
 ) -> Response {
     let mut turns = Vec::new();
@@ -253,10 +277,10 @@ fn respond(
         };
     }
     // After a compaction, the same prompt goes on.
-    let uses = match prompt {
+    let mut uses = match prompt {
         Some(_) => {
             let catalog = skills.catalog();
-            conversation.take_uses(|name| Some(catalog.get(name)?.id().into()))
+            conversation.take_uses(tells_loads, |name| Some(catalog.get(name)?.id().into()))
         }
         None => Vec::new(),
     };
@@ -275,7 +299,16 @@ fn respond(
         turns.push(turn_within(&mut session, policy, &turns, prompt));
     }
     conversation.session = session.state().clone();
+    let mut mentioned = Vec::new();
     for decision in turns.iter().flat_map(|turn| &turn.decisions) {
+        let is_known = matches!(decision.outcome, SkillOutcome::Known);
+        if decision.signal == Signal::Mention && !is_known {
+            conversation.record_mention(&decision.id);
+            match uses.iter_mut().find(|(id, _)| *id == decision.id) {
+                Some((_, what)) => *what = SkillUse::Loaded,
+                None => mentioned.push((decision.id.clone(), SkillUse::Missed)),
+            }
+        }
         match decision.outcome {
             SkillOutcome::Suggested | SkillOutcome::NoRoom(_) => {
                 conversation.record_suggestion(&decision.id);
@@ -287,6 +320,7 @@ fn respond(
     }
     Response {
         turns,
+        learned: uses.iter().cloned().chain(mentioned).collect(),
         uses,
         is_repeated: false,
     }
@@ -304,8 +338,9 @@ fn turn_within(session: &mut Session, policy: &Policy, earlier: &[Turn], prompt:
     session.turn(prompt)
 }
 
-/// Returns how a client's hook presents skills to a model; `None` if the settings turn hooks off.
-pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
+/// Returns how a client's hook presents skills to a model; `None` if the settings turn hooks off. `bars` counts unless the
+/// settings turn that off.
+pub fn hook_policy(client: HookClient, skills: &Skills, bars: SkillBars) -> Option<Policy> {
     let report = skills.report();
     let settings = &report.settings;
     let mode = settings.hook.value;
@@ -316,6 +351,8 @@ pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
     let thresholds = SuggestionThresholds::default()
         .with_give_from(percent(settings.hook_inject_from.value))
         .with_show_from(percent(settings.hook_suggest_from.value));
+    let learns = settings.hook_learn.value;
+    let bars = if learns { bars } else { SkillBars::default() };
     let known = Client::find(client.name());
     let list = known.map(|known| Arc::new(skills.own_list(known)) as Arc<dyn ClientList>);
     let policy = settings.policy();
@@ -332,6 +369,7 @@ pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
             .with_bodies(client.budget())
             .with_max_skills(max_skills)
             .with_suggestions(Some(thresholds))
+            .with_bars(Arc::new(bars))
             .with_gives_by_common_words(false)
             .with_suggestion_characters(DESCRIPTION_CHARACTERS)
             .with_client_list(list),

@@ -9,6 +9,8 @@ pub(crate) struct Response {
     pub(crate) turns: Vec<Turn>,
     /// What became of the skills of the previous prompt.
     pub(crate) uses: Vec<(Box<str>, SkillUse)>,
+    /// The same, and the skills that the prompt names although nothing had suggested them.
+    pub(crate) learned: Vec<(Box<str>, SkillUse)>,
     /// Whether another hook already answered the same prompt.
     pub(crate) is_repeated: bool,
 }

@@ -44,6 +44,7 @@ __all__ = [
     "FileEntry",
     "FileFinding",
     "FileListing",
+    "ForgottenSkills",
     "FoundSkill",
     "HeldBackRow",
     "History",
@@ -56,6 +57,7 @@ __all__ = [
     "Improvement",
     "Install",
     "InstallRow",
+    "LearnedBar",
     "LeftOut",
     "Listing",
     "LoadedSkill",
@@ -761,6 +763,14 @@ class FileContent(TextView):
     """What was read; absent if it is not UTF-8 text or contains a NUL byte."""
 
 
+class ForgottenSkills(View):
+    """The skills of which the hook forgot how they were used."""
+
+    __slots__ = ()
+    forgotten: list[str]
+    """Their ids."""
+
+
 class FoundSkill(View):
     """A skill that was found."""
 
@@ -999,6 +1009,22 @@ class LoadedSkill(TextView):
     """Tokens of the instructions without the envelope, estimated as one per 4 bytes."""
 
 
+class LearnedBar(View):
+    """A bar that the use of a skill has moved. Counts fade, and are rounded."""
+
+    __slots__ = ()
+    bar: float
+    """How likely a request must be about it for a line, from 0 to 1."""
+    ignored: float
+    """How often it was suggested lately, and not used."""
+    missed: float
+    """How often it was used lately although nothing had suggested it."""
+    used: float
+    """How often it was suggested lately, and used."""
+    usual_bar: float
+    """The same for other skills."""
+
+
 class LeftOut(View):
     """What a source has that is not among its skills."""
 
@@ -1057,6 +1083,8 @@ class MatchedSkill(View):
     """The name, trigger or pattern that matched; for `search` the words in common; empty for `earlier`."""
     id: str
     """The skill's id."""
+    learned: LearnedBar | None
+    """What its use has taught; absent if that changes nothing."""
     outcome: str
     """`given`, `known` (the model already has the instructions), `no_room` (they exceed the budget), `later`
     (the maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be
@@ -2205,6 +2233,8 @@ class Unmatched(View):
     """What to do about it."""
     id: str
     """The skill's id."""
+    learned: LearnedBar | None
+    """What its use has taught; absent if that changes nothing."""
     message: str
     """What the reason means."""
     more_triggers: int | None
@@ -2618,6 +2648,9 @@ FileContent._fields = {
     "start": (None, None),
     "text": (None, None),
 }
+ForgottenSkills._fields = {
+    "forgotten": (None, None),
+}
 FoundSkill._fields = {
     "confidence": (None, None),
     "cut": ([], None),
@@ -2722,6 +2755,13 @@ LoadedSkill._fields = {
     "text": (None, None),
     "tokens": (None, None),
 }
+LearnedBar._fields = {
+    "bar": (None, None),
+    "ignored": (None, None),
+    "missed": (None, None),
+    "used": (None, None),
+    "usual_bar": (None, None),
+}
 LeftOut._fields = {
     "path": (None, None),
     "reason": (None, None),
@@ -2747,6 +2787,7 @@ MatchedSkill._fields = {
     "confidence": (None, None),
     "evidence": (None, None),
     "id": (None, None),
+    "learned": (None, LearnedBar),
     "outcome": (None, None),
     "place": (None, Bytes),
     "quote": (None, None),
@@ -3233,6 +3274,7 @@ Unmatched._fields = {
     "enough_words": ([], None),
     "hint": (None, None),
     "id": (None, None),
+    "learned": (None, LearnedBar),
     "message": (None, None),
     "more_triggers": (None, None),
     "needed": (None, None),
@@ -3312,6 +3354,7 @@ KINDS: dict[str, type[View]] = {
     "evaluation": Evaluation,
     "file": FileContent,
     "files": FileListing,
+    "forgotten": ForgottenSkills,
     "history": History,
     "hook_prompts": HookPrompts,
     "improvement": Improvement,

@@ -134,6 +134,9 @@ pub(crate) struct Stats {
     /// Write a chart of the requests over time into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+    /// Make the hook forget how often you used a skill, or all skills; the log stays
+    #[arg(long, value_name = "SKILL", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "every", "svg"])]
+    pub(crate) forget: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -171,7 +171,9 @@ fn preview_hook(
     output: &mut Output,
 ) -> CommandResult {
     let hook = client.id.parse::<HookClient>().ok();
-    let Some(preview) = hook.and_then(|hook| skillfold_hook::preview(hook, skills, request)) else {
+    let bars = skills.learned_bars();
+    let preview = hook.and_then(|hook| skillfold_hook::preview(hook, skills, bars, request));
+    let Some(preview) = preview else {
         let why = format!("{} has no hook, or hooks are turned off", title(client));
         return Err(Failure::Usage(why));
     };

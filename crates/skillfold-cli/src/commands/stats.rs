@@ -5,11 +5,12 @@ use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::conversation::Conversations;
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
 use skillfold::reports::{HookCounts, LogCounts, PeriodLength, Stats, StatsPeriod, Tally};
-use skillfold::view::{Document, StatsView};
+use skillfold::view::{Document, ForgottenSkills, StatsView};
 use skillfold_hook::HookLog;
 
 use crate::arguments::{Global, Stats as Options};
@@ -28,6 +29,10 @@ const MAX_ID_CHARS: usize = 48;
 const STDIN: &str = "-";
 
 pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> CommandResult {
+    if let Some(skill) = &options.forget {
+        let skill = Some(&**skill).filter(|skill| !skill.is_empty());
+        return forget(global, skill, output);
+    }
     let period_length = options
         .every
         .map_or(PeriodLength::Day, PeriodLength::Outcomes);
@@ -42,6 +47,28 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
         write_svg(global, &stats, file)?;
     }
     say_log_summary(&stats, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the hook forget how a skill was used, or all skills.
+fn forget(global: &Global, skill: Option<&str>, output: &mut Output) -> CommandResult {
+    let conversations = Conversations::of_user(&host::environment(global)?);
+    let conversations = conversations.ok_or_else(|| Error::not_found("home"))?;
+    let forgotten = conversations.forget_learned(skill)?;
+    match (skill, forgotten.len()) {
+        (Some(skill), 0) => {
+            let skill = visible(skill);
+            output.say(format!("The hook knows nothing of how `{skill}` is used"));
+        }
+        (Some(skill), _) => output.say(format!("Forgot how `{}` was used", visible(skill))),
+        (None, count) => {
+            let skills = pluralize(count, "skill was", "skills were");
+            output.say(format!("Forgot how {skills} used"));
+        }
+    }
+    if output.is_json() {
+        return output.json(Document::Forgotten(ForgottenSkills::new(forgotten)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

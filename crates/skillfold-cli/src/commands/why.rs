@@ -9,7 +9,7 @@ use skillfold::core::explain::UnmatchedReason;
 use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, Error};
 use skillfold::store::PendingProposal;
-use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, Unmatched, Why};
+use skillfold::view::{Bytes, Document, HookPrompts, LearnedBar, MatchedSkill, Unmatched, Why};
 use skillfold::{
     Skills,
     reports::{HookPrompt, HookPromptSkill},
@@ -236,8 +236,12 @@ fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
         Some(restraint) => format!("; {restraint}"),
         None => String::new(),
     };
+    let learned = match &matched.learned {
+        Some(learned) => format!("\n   {}", learned_text(&decision.id, learned)),
+        None => String::new(),
+    };
     format!(
-        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{restraint}{tokens}",
+        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{restraint}{tokens}{learned}",
         matched.rank,
         visible(&decision.id),
         matched.tier
@@ -253,6 +257,9 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
     ))?;
     if let Some(distance) = distance_text(unmatched) {
         output.line(format!("   {distance}"))?;
+    }
+    if let Some(learned) = &unmatched.learned {
+        output.line(format!("   {}", learned_text(&unmatched.id, learned)))?;
     }
     for trigger in unmatched.triggers.iter().take(MAX_TRIGGERS) {
         output.line(format!("   {}", near_text(trigger)))?;
@@ -295,6 +302,39 @@ fn distance_text(unmatched: &Unmatched) -> Option<String> {
         "by search: {found}, needs {}; {words}",
         percent(needed)
     ))
+}
+
+/// Returns what the use of a skill has taught.
+fn learned_text(id: &str, learned: &LearnedBar) -> String {
+    let percent = |share: f32| format!("{:.0} %", share * 100.0);
+    let times = |count: f64| match count {
+        0.0 => "never".to_owned(),
+        1.0 => "once".to_owned(),
+        2.0 => "twice".to_owned(),
+        count => format!("{count:.0} times"),
+    };
+    let mut parts = Vec::new();
+    if learned.ignored + learned.used > 0.0 {
+        let suggested = times(learned.ignored + learned.used);
+        let used = times(learned.used);
+        parts.push(format!("suggested {suggested} lately, used {used}"));
+    }
+    if learned.missed > 0.0 {
+        parts.push(format!(
+            "used {} without a suggestion",
+            times(learned.missed)
+        ));
+    }
+    if parts.is_empty() {
+        parts.push("some time ago".to_owned());
+    }
+    format!(
+        "by use: {}; a line from {}, usually {}; `skillfold stats --forget {}` resets it",
+        parts.join(", "),
+        percent(learned.bar),
+        percent(learned.usual_bar),
+        visible(id)
+    )
 }
 
 /// Returns how close a request comes to a trigger.

@@ -36,6 +36,7 @@ fn explain_names_the_origin_of_each_value() {
     hook               inject                             default
     hook_inject_from   60                                 default
     hook_suggest_from  25                                 default
+    hook_learn         true                               default
     hook_log           true                               default
     log_content        false                              default
     watch              on                                 default

@@ -539,3 +539,58 @@ fn suggestion_followed_by_the_model_counts_as_loaded() {
         "{svg}"
     );
 }
+
+#[test]
+fn skill_that_is_never_used_gets_a_higher_bar_which_can_be_forgotten() {
+    let world = World::new(
+        "\
+//- app/README.md
+//- person/.skillfold/skills/report-writer/SKILL.md
+---
+name: report-writer
+description: Writes weekly status reports from commits, issues and calendar entries
+---
+Write it.
+",
+    );
+    let request = "look at the calendar entries of commits";
+    call(&world, &[], &prompt("1", request));
+    call(&world, &[], &prompt("1", "thanks"));
+    let why = [
+        "why",
+        "--client",
+        "claude-code",
+        request,
+        "--skill",
+        "report-writer",
+    ];
+    insta::assert_snapshot!(world.run(&why), @"
+    no skill is selected
+    -  report-writer
+       the request has neither its name nor one of its triggers, and search ranks it below the threshold
+       hint: say in its description what such requests are about, or add words from the request to its triggers
+       by search: 33 % (possible), needs 70 %; its name in the request would select it
+       by use: suggested once lately, used never; a line from 34 %, usually 25 %; `skillfold stats --forget report-writer` resets it
+    ! triggered mode, 0 tokens (estimate)
+    ! for Claude Code's model; `--client` shows another's
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["stats", "--forget", "greet"]), @"
+    ! The hook knows nothing of how `greet` is used
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["stats", "--forget"]), @"
+    ! Forgot how 1 skill was used
+    exit 0
+    ");
+    let after = world.run(&why);
+    assert!(
+        after.contains("suggested in a line") && !after.contains("by use"),
+        "{after}"
+    );
+    assert!(
+        world
+            .run(&["--json", "stats", "--forget"])
+            .contains("\"forgotten\": []")
+    );
+}

@@ -189,7 +189,8 @@ fn alike<'s, 'e>(
         let id = suggested.entry.id();
         memory.knows(id) || memory.last_used(id).is_some()
     };
-    let is_likely = second.confidence >= policy.suggestions?.show_from;
+    let show_from = policy.suggestions?.show_from;
+    let is_likely = second.confidence >= policy.bars.bar(second.entry.id(), show_from);
     let counts = is_likely
         && !is_known(first)
         && !is_known(second)
@@ -295,9 +296,9 @@ fn add_suggestions(
             continue;
         }
         let found = Found::new(suggested);
-        let is_certain = rank == 0 && suggested.confidence >= thresholds.give_from;
-        let has_no_line =
-            skills.has_complete_listing() || suggested.confidence < thresholds.show_from;
+        let is_above = |bar| suggested.confidence >= policy.bars.bar(entry.id(), bar);
+        let is_certain = rank == 0 && is_above(thresholds.give_from);
+        let has_no_line = skills.has_complete_listing() || !is_above(thresholds.show_from);
         if !is_certain && has_no_line {
             continue;
         }

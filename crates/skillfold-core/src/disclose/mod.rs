@@ -12,6 +12,8 @@ pub(crate) mod tool_names;
 
 pub(crate) mod style;
 
+pub(crate) mod bars;
+
 pub(crate) mod policy;
 
 pub(crate) mod listing;
@@ -31,6 +33,7 @@ pub(crate) mod decision;
 pub(crate) mod turn;
 
 pub use crate::feedback::Feedback;
+pub use bars::{SkillBars, UseCounts};
 pub use budget::{Budget, Unit, Window};
 pub use changes::{AnnouncedChanges, ShownListing};
 pub use decision::Decision;

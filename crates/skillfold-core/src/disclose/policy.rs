@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::choose::finder::Finder;
 use crate::choose::matcher::{Candidate, Matcher};
+use crate::disclose::bars::SkillBars;
 use crate::disclose::budget::{Budget, Window};
 use crate::disclose::style::Style;
 use crate::disclose::tokens::{TokenCounter, TokenEstimate};
@@ -38,6 +39,8 @@ pub struct Policy {
     /// The thresholds for skills that a search finds. `None` matches by triggers only: no search, no match by name,
     /// skills in catalog order, and no skill is given again for a request that does not ask for it.
     pub suggestions: Option<SuggestionThresholds>,
+    /// The skills whose thresholds are higher or lower than these, because of how they were used.
+    pub bars: Arc<SkillBars>,
     /// Whether a trigger that is one common word, such as `merge`, gives instructions. Otherwise it only suggests the skill,
     /// unless a search is certain too. Triggers alone are always certain without a search.
     pub gives_by_common_words: bool,
@@ -65,6 +68,7 @@ setters! {
         with_max_skills(max_skills: usize),
         with_breadcrumb(breadcrumb: Breadcrumb),
         with_suggestions(suggestions: Option<SuggestionThresholds>),
+        with_bars(bars: Arc<SkillBars>),
         with_gives_by_common_words(gives_by_common_words: bool),
         with_suggestion_characters(suggestion_characters: usize),
         with_client_list(client_list: Option<Arc<dyn ClientList>>),
@@ -141,6 +145,7 @@ impl Default for Policy {
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),
             suggestions: Some(SuggestionThresholds::default()),
+            bars: Arc::default(),
             gives_by_common_words: true,
             // A valid description is shown whole.
             suggestion_characters: 1024,

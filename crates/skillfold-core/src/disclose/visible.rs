@@ -85,7 +85,7 @@ impl<'a> VisibleSkillMatcher<'a> {
         if is_named || matched.asks_for_list {
             return Vec::new();
         }
-        let min_confidence = thresholds.give_from.min(thresholds.show_from);
+        let least = thresholds.give_from.min(thresholds.show_from);
         // A search decides about a skill that only a common word speaks for.
         let is_matched = |entry: &Entry<'_>| {
             let mut candidates = matched.candidates.iter();
@@ -94,7 +94,7 @@ impl<'a> VisibleSkillMatcher<'a> {
         };
         let mut likely = self.most_likely(message, MAX_SUGGESTIONS);
         likely.retain(|(entry, confidence)| {
-            *confidence >= min_confidence
+            *confidence >= policy.bars.bar(entry.id(), least)
                 && !is_matched(entry)
                 && !denials.has(entry.manifest().name().as_str())
         });

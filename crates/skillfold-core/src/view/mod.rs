@@ -23,7 +23,7 @@ pub use load::{FileFinding, FileListing, FilePart, InstructionsView};
 pub use record::round_confidence;
 pub use record::{ClientPlaces, RefusedRecord, SkillList, SkillRecord};
 pub use skill::{Body, NotFor, SkillView, TriggersView};
-pub use why::{MatchedSkill, Unmatched, Why};
+pub use why::{LearnedBar, MatchedSkill, Unmatched, Why};
 
 /// The version of the contract.
 pub const VERSION: u32 = 2;

@@ -57,6 +57,9 @@ pub struct MatchedSkill {
     /// The text of the request at `place`; absent without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
+    /// What its use has taught; absent if that changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned: Option<LearnedBar>,
 }
 
 /// A skill that does not match.
@@ -89,6 +92,44 @@ pub struct Unmatched {
     /// The number of triggers beyond those in `triggers`; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
+    /// What its use has taught; absent if that changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned: Option<LearnedBar>,
+}
+
+/// A bar that the use of a skill has moved. Counts fade, and are rounded.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LearnedBar {
+    /// How often it was suggested lately, and not used.
+    pub ignored: f64,
+    /// How often it was suggested lately, and used.
+    pub used: f64,
+    /// How often it was used lately although nothing had suggested it.
+    pub missed: f64,
+    /// How likely a request must be about it for a line, from 0 to 1.
+    pub bar: f32,
+    /// The same for other skills.
+    pub usual_bar: f32,
+}
+
+impl LearnedBar {
+    fn new(id: &str, policy: &Policy) -> Option<Self> {
+        let usual_bar = policy.suggestions?.show_from;
+        let counts = policy.bars.counts(id)?;
+        let bar = round_confidence(policy.bars.bar(id, usual_bar));
+        let usual_bar = round_confidence(usual_bar);
+        #[expect(clippy::float_cmp, reason = "both are rounded")]
+        let is_moved = bar != usual_bar;
+        is_moved.then(|| Self {
+            ignored: counts.ignored.round(),
+            used: counts.used.round(),
+            missed: counts.missed.round(),
+            bar,
+            usual_bar,
+        })
+    }
 }
 
 #[expect(
@@ -114,10 +155,14 @@ impl Why {
             counted_by: policy.counter.name().to_owned(),
             matched: matched
                 .map(|(rank, (decision, details))| {
-                    MatchedSkill::new(rank, request, decision, details)
+                    MatchedSkill::new(rank, request, policy, decision, details)
                 })
                 .collect(),
-            unmatched: explanation.unmatched.iter().map(Unmatched::new).collect(),
+            unmatched: explanation
+                .unmatched
+                .iter()
+                .map(|skill| Unmatched::new(skill, policy))
+                .collect(),
             unread: turn.unread.clone().map(Bytes::from),
             unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
         }
@@ -125,7 +170,13 @@ impl Why {
 }
 
 impl MatchedSkill {
-    fn new(rank: usize, request: &str, decision: &Decision, details: &MatchDetails) -> Self {
+    fn new(
+        rank: usize,
+        request: &str,
+        policy: &Policy,
+        decision: &Decision,
+        details: &MatchDetails,
+    ) -> Self {
         let tier = match decision.outcome {
             SkillOutcome::Given(..) | SkillOutcome::Known => Tier::Full,
             SkillOutcome::NoRoom(_)
@@ -147,13 +198,15 @@ impl MatchedSkill {
             tier: tier.number(),
             place: details.position.clone().map(Bytes::from),
             quote: quote.map(str::to_owned),
+            learned: LearnedBar::new(&decision.id, policy),
         }
     }
 }
 
 impl Unmatched {
-    fn new(skill: &UnmatchedSkill) -> Self {
+    fn new(skill: &UnmatchedSkill, policy: &Policy) -> Self {
         Self {
+            learned: LearnedBar::new(&skill.id, policy),
             triggers: skill.near_misses.clone(),
             confidence: skill.confidence.map(round_confidence),
             needed: skill.needed.map(round_confidence),

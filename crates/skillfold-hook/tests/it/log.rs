@@ -169,7 +169,7 @@ fn conversation_says_what_became_of_each_skill() {
             for id in loaded {
                 conversation.record_load(id);
             }
-            conversation.take_uses(|name| Some(name.into()))
+            conversation.take_uses(false, |name| Some(name.into()))
         });
         let found = found.unwrap().into_iter();
         found
@@ -180,6 +180,6 @@ fn conversation_says_what_became_of_each_skill() {
     assert_eq!(taken(&[]), [""; 0]);
     user.prompt("b", "Please do the large thing");
     let key = ConversationKey::new("b", None);
-    let found = conversations.update(&key, user.now(), |it| it.take_uses(|_| None));
+    let found = conversations.update(&key, user.now(), |it| it.take_uses(false, |_| None));
     assert_eq!(found.unwrap()[0].1.as_str(), "ignored");
 }

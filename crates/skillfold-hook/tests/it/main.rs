@@ -8,5 +8,6 @@
 
 mod conversation;
 mod events;
+mod learned;
 mod log;
 mod support;

@@ -92,6 +92,11 @@ impl User {
         self.now
     }
 
+    /// Lets time pass without an event.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        self.now += time;
+    }
+
     /// Sets the clock back one day.
     pub(crate) fn set_clock_back(&mut self) {
         self.now -= Duration::from_secs(24 * 60 * 60);

@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 256 * 1024;
 const MAX_SKILLS: usize = 200;
 
 /// Maximum bytes of a loaded skill's name. Clients name other things too.
-const MAX_NAME_BYTES: usize = 1_024;
+pub(super) const MAX_NAME_BYTES: usize = 1_024;
 
 /// Maximum conversations that are kept.
 const MAX_FILES: usize = 1_000;
@@ -99,6 +99,9 @@ pub struct Conversation {
     /// Skills that the hook named, for a client that loads them itself.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     named: BTreeSet<Box<str>>,
+    /// Skills that the last prompt named.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    mentioned: BTreeSet<Box<str>>,
     /// Skills that were loaded since the last prompt, by the name that was asked for.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     loaded: BTreeSet<Box<str>>,
@@ -116,11 +119,11 @@ pub struct Conversation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillUse {
-    /// A line suggested or named it, and it was loaded.
+    /// A line suggested or named it, and it was loaded, or the next prompt names it.
     Loaded,
-    /// A line suggested it, and it was not loaded by the next prompt.
+    /// A line suggested or named it, and it was not loaded by the next prompt.
     Ignored,
-    /// It was loaded although the hook had not offered it.
+    /// It was loaded, or a prompt names it, although the hook had not offered it.
     Missed,
 }
 
@@ -152,6 +155,7 @@ impl Default for Conversation {
             agents: BTreeMap::new(),
             suggested: Vec::new(),
             named: BTreeSet::new(),
+            mentioned: BTreeSet::new(),
             loaded: BTreeSet::new(),
             last_prompt: None,
             is_compacted: false,
@@ -217,28 +221,34 @@ impl Conversation {
         }
     }
 
+    /// Records that a prompt named a skill: then the model may need no more of it.
+    pub fn record_mention(&mut self, id: &str) {
+        if self.mentioned.len() < MAX_SKILLS {
+            self.mentioned.insert(id.into());
+        }
+    }
+
     /// Returns what became of the skills of the last prompt, each once. `resolve` returns the id of the skill with a name;
-    /// names of other things are dropped.
+    /// names of other things are dropped. Unless the client tells which skills it loads, one that is only named is never
+    /// taken for ignored.
     pub fn take_uses(
         &mut self,
+        tells_loads: bool,
         resolve: impl Fn(&str) -> Option<Box<str>>,
     ) -> Vec<(Box<str>, SkillUse)> {
         let loaded = std::mem::take(&mut self.loaded);
         let mut loaded: BTreeSet<_> = loaded.iter().filter_map(|name| resolve(name)).collect();
+        let mentioned = std::mem::take(&mut self.mentioned);
+        let suggested = std::mem::take(&mut self.suggested).into_iter();
+        let named = std::mem::take(&mut self.named).into_iter();
+        let offered = suggested.map(|id| (id, true));
+        let offered = offered.chain(named.map(|id| (id, tells_loads)));
         let mut uses = Vec::new();
-        for id in std::mem::take(&mut self.suggested) {
-            let is_loaded = loaded.remove(&id) || self.session.has_skill(&id);
-            let what = if is_loaded {
-                SkillUse::Loaded
-            } else {
-                SkillUse::Ignored
-            };
-            uses.push((id, what));
-        }
-        // Not every client says what it loads, so one that is only named is never taken for ignored.
-        for id in std::mem::take(&mut self.named) {
-            if loaded.remove(&id) {
+        for (id, tells) in offered {
+            if loaded.remove(&id) || self.session.has_skill(&id) {
                 uses.push((id, SkillUse::Loaded));
+            } else if tells && !mentioned.contains(&id) {
+                uses.push((id, SkillUse::Ignored));
             }
         }
         let missed = loaded.into_iter();
@@ -364,13 +374,18 @@ fn remove_old(root: &WriteRoot, now: SystemTime) {
     drop(root.remove_old(PREFIX, oldest, MAX_FILES));
 }
 
-fn since_1970(time: SystemTime) -> Duration {
+pub(super) fn since_1970(time: SystemTime) -> Duration {
     time.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Returns the first 32 hex digits of a text's digest.
-fn short_digest(text: &str) -> String {
+/// Returns the first hex digits of a text's digest.
+pub(super) fn digest_start(text: &str, digits: usize) -> String {
     let digest = Digest::sha256(text.as_bytes()).to_string();
     let hex = digest.rsplit(':').next().unwrap_or_default();
-    hex.chars().take(32).collect()
+    hex.chars().take(digits).collect()
+}
+
+/// Returns the digest of what a client sent, as it is written to the disk.
+fn short_digest(text: &str) -> String {
+    digest_start(text, 32)
 }

@@ -5,10 +5,14 @@ pub(crate) mod session;
 #[cfg(feature = "store")]
 pub(crate) mod conversations;
 #[cfg(feature = "store")]
+pub(crate) mod learned;
+#[cfg(feature = "store")]
 pub(crate) mod session_file;
 
 #[cfg(feature = "store")]
 pub use conversations::{Conversation, ConversationKey, Conversations, SkillUse};
+#[cfg(feature = "store")]
+pub use learned::Learned;
 pub use session::{Session, SkillMismatch};
 #[cfg(feature = "store")]
 pub use session_file::SessionFile;

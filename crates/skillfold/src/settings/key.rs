@@ -236,6 +236,8 @@ settings! {
         User, Number, "Probability, in percent, from which a hook adds a skill's instructions", "a whole number";
     hook_suggest_from: usize = 25;
         User, Number, "Probability, in percent, from which a hook suggests a skill", "a whole number";
+    hook_learn: bool = true;
+        User, Boolean, "Whether hooks suggest skills that you do not use less often, and those that you start yourself more often", "`true` or `false`";
     hook_log: bool = true;
         User, Boolean, "Whether hooks append what they did to a log in the state folder", "`true` or `false`";
     log_content: bool = Policy::default().log_detail == LogDetail::Content;

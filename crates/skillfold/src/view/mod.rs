@@ -71,11 +71,12 @@ pub use settings::{SettingProblem, SettingsView};
 pub use setup::{Setup, SetupFile, SetupList};
 pub use skillfold_core::view::{
     Any, Body, Bytes, ClientPlaces, Decided, DecisionView, DiagnosticView, FileFinding,
-    FileListing, FilePart, InstructionsView, MatchedSkill, NotFor, Prompt, RefusedRecord,
-    SkillList, SkillRecord, SkillView, TriggersView, TurnView, Unmatched, VERSION, Why,
+    FileListing, FilePart, InstructionsView, LearnedBar, MatchedSkill, NotFor, Prompt,
+    RefusedRecord, SkillList, SkillRecord, SkillView, TriggersView, TurnView, Unmatched, VERSION,
+    Why,
 };
 #[cfg(feature = "reports")]
-pub use stats::{HookPrompts, StatsView};
+pub use stats::{ForgottenSkills, HookPrompts, StatsView};
 pub use tools::{AnswerBlock, AnswerView, ToolList};
 pub use trust::{Trusted, TrustedRow, TrustedSkillRow, TrustedSkillsView};
 
@@ -204,6 +205,8 @@ pub enum Document {
     Written(WrittenFile),
     /// A path.
     Path(PathView),
+    /// The skills of which the hook forgot how they were used.
+    Forgotten(ForgottenSkills),
     /// What is in the cache folder.
     Cache(CacheView),
     /// An error.

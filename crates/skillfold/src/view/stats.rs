@@ -1,5 +1,7 @@
 //! The JSON view of the statistics.
 
+use std::collections::BTreeSet;
+
 use crate::reports::stats;
 use crate::reports::stats::PeriodLength;
 
@@ -16,6 +18,22 @@ impl HookPrompts {
     /// Creates the view of some prompts.
     pub fn new(prompts: Vec<stats::HookPrompt>) -> Self {
         Self { prompts }
+    }
+}
+
+/// The skills of which the hook forgot how they were used.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ForgottenSkills {
+    /// Their ids.
+    pub forgotten: BTreeSet<String>,
+}
+
+impl ForgottenSkills {
+    /// Creates the view of some ids.
+    pub fn new(forgotten: BTreeSet<String>) -> Self {
+        Self { forgotten }
     }
 }
 

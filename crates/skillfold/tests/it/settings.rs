@@ -87,6 +87,7 @@ fn each_settings_layer_overrides_the_previous_one() {
     hook = inject (default)
     hook_inject_from = 60 (default)
     hook_suggest_from = 25 (default)
+    hook_learn = true (default)
     hook_log = true (default)
     log_content = false (default)
     watch = on (default)

@@ -49,7 +49,8 @@ impl ClientFacts {
     /// Returns what a request costs as the first of a conversation, with what the hook adds.
     pub(super) fn request_cost(&self, skills: &Skills, request: &str) -> RequestCost {
         let hook = self.client.id.parse::<HookClient>().ok();
-        let preview = hook.and_then(|hook| skillfold_hook::preview(hook, skills, request));
+        let bars = skills.learned_bars();
+        let preview = hook.and_then(|hook| skillfold_hook::preview(hook, skills, bars, request));
         let turn = preview.map(|it| TurnView::new(&it.policy, &it.turn));
         RequestCost::new(request, all_tokens(&self.prompt), turn.as_ref())
     }
