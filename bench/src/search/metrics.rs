@@ -92,8 +92,8 @@ pub(crate) struct Figures {
     median_us: f64,
     p99_us: f64,
     answers: Answers,
-    /// Between which values R@1, R@10 and MRR lie.
-    ranges: [Option<[f64; 2]>; 3],
+    /// R@1, R@10 and MRR by source.
+    samples: [Sample; 3],
 }
 
 /// What the tool `search_skills` would return.
@@ -165,13 +165,12 @@ impl Figures {
             let sum: f64 = asked.iter().map(|asked| figure(asked)).sum();
             100.0 * sum / float(asked.len().max(1))
         };
-        let range = |figure: &dyn Fn(&Asked) -> f64| {
+        let sample = |figure: &dyn Fn(&Asked) -> f64| {
             let mut sample = Sample::default();
             for asked in &asked {
                 sample.add(&asked.source, figure(asked));
             }
-            let range = sample.interval();
-            range.map(|range| range.map(|value| tenths(100.0 * value)))
+            sample
         };
         let mut times: Vec<_> = asked.iter().map(|asked| asked.microseconds).collect();
         times.sort_by(f64::total_cmp);
@@ -187,20 +186,48 @@ impl Figures {
             median_us: time(50),
             p99_us: time(99),
             answers: Answers::new(&asked),
-            ranges: [
-                range(&|asked| asked.recall(1)),
-                range(&|asked| asked.recall(10)),
-                range(&Asked::reciprocal),
+            samples: [
+                sample(&|asked| asked.recall(1)),
+                sample(&|asked| asked.recall(10)),
+                sample(&Asked::reciprocal),
             ],
         }
+    }
+
+    fn samples(&self) -> impl Iterator<Item = (&'static str, &Sample)> {
+        ["r1", "r10", "mrr"].into_iter().zip(&self.samples)
+    }
+
+    /// Returns what a later run needs to compare itself with this one.
+    pub(crate) fn sums(&self) -> Value {
+        let samples = self
+            .samples()
+            .map(|(name, sample)| (name.to_owned(), sample.to_json()));
+        Value::Object(samples.collect())
+    }
+
+    /// Returns how much R@1, R@10 and MRR are above those of another run, in points, with the interval.
+    pub(crate) fn above(&self, sums: &Value) -> Result<Value, serde_json::Error> {
+        let mut above = json!({});
+        for (name, sample) in self.samples() {
+            let (difference, range) = sample.above(&Sample::from_json(&sums[name])?);
+            above[name] = json!({
+                "difference": tenths(100.0 * difference),
+                "range": range.map(percent),
+            });
+        }
+        Ok(above)
     }
 
     /// Returns the metrics and the method's build cost.
     pub(crate) fn json(&self, built: &Built) -> Value {
         let [r1, r3, r5, r10] = self.recall.map(tenths);
-        let [first, ten, reciprocal] = self.ranges;
+        let ranges = self.samples().map(|(name, sample)| {
+            let range = sample.interval().map(percent);
+            (name.to_owned(), json!(range))
+        });
         json!({
-            "range": { "r1": first, "r10": ten, "mrr": reciprocal },
+            "range": Value::Object(ranges.collect()),
             "queries": self.queries,
             "r1": r1, "r3": r3, "r5": r5, "r10": r10,
             "mrr": tenths(self.mrr),
@@ -212,6 +239,10 @@ impl Figures {
             "answer": self.answers.json(),
         })
     }
+}
+
+fn percent(range: [f64; 2]) -> [f64; 2] {
+    range.map(|value| tenths(100.0 * value))
 }
 
 /// Rounds to one decimal place.

@@ -22,12 +22,13 @@ mod negatives;
 mod scale;
 
 use std::error::Error;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::labelled::{Request, Verdict, Wording, copies, requests};
+use crate::labelled::{Request, Verdict, Wording, copies, requests, value};
 use crate::search::engine::Indexed;
 use crate::search::half::{Half, Split};
 use crate::search::methods::{Built, METHODS, Maker, maker};
@@ -77,6 +78,12 @@ pub(crate) struct Arguments {
     /// Fail if the headline's R@1, R@10 or MRR is below these, in percent
     #[arg(long, value_delimiter = ',', value_name = "R1,R10,MRR")]
     at_least: Vec<f64>,
+    /// Write the headline's sums of each source repository to a file, for `--before` of another run
+    #[arg(long, value_name = "FILE")]
+    sums: Option<PathBuf>,
+    /// Print how much the headline is above that of the run that wrote this file, and between which values that lies
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
     /// Only print how often the right and the wrong skill come first above score thresholds
     #[arg(long)]
     negatives: bool,
@@ -122,16 +129,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let print = Print { arguments, text };
     if arguments.negatives {
         let negatives = mine("negatives.jsonl.zst", "must_not")?;
-        for built in &built {
-            let points = negatives::curve(built, &pool, &copies, &labelled, &negatives)?;
-            for mut point in points {
-                print.describe(&mut point, built);
-                writeln!(out, "{point}")?;
-            }
-        }
-        return Ok(());
+        let curve = |built| negatives::curve(built, &pool, &copies, &labelled, &negatives);
+        return built
+            .iter()
+            .try_for_each(|built| print.points(out, built, curve(built)?));
     }
-
     let asked = built
         .iter()
         .map(|built| ask(built, &pool, &copies, &labelled))
@@ -157,18 +159,37 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     if arguments.half == Half::Test && !arguments.no_metatool {
         metatool(&print, &methods, out)?;
     }
-    let named = select(&|request| request.wording == Wording::Named && fits(request));
-    print.line(out, "named", &built, &named)?;
-    let cjk = select(&|request| request.wording == Wording::Cjk && fits(request));
-    print.line(out, "cjk", &built, &cjk)?;
+    let is_headline = |request: &Request| HEADLINE.contains(&&*request.track) && unnamed(request);
+    for (name, wording) in [("named", Wording::Named), ("cjk", Wording::Cjk)] {
+        let figures = select(&|request| request.wording == wording && fits(request));
+        print.line(out, name, &built, &figures)?;
+    }
     let process = select(&|request| request.verdict == Verdict::Process);
     print.line(out, "process", &built, &process)?;
-    let is_headline = |request: &Request| HEADLINE.contains(&&*request.track) && unnamed(request);
     let all = select(&is_headline);
     print.line(out, "all labels", &built, &all)?;
     let headline = select(&|request| is_headline(request) && fits(request));
+    if let Some(first) = headline.first() {
+        compare(arguments, first, out)?;
+    }
     print.line(out, "headline", &built, &headline)?;
     judge(&arguments.at_least, headline.first())
+}
+
+/// Writes what a later run needs to compare itself with this one, and compares this one with another.
+fn compare(
+    arguments: &Arguments,
+    headline: &Figures,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    if let Some(file) = &arguments.sums {
+        write!(File::create(file)?, "{}", headline.sums())?;
+    }
+    if let Some(file) = &arguments.before {
+        let above = headline.above(&value(file)?)?;
+        writeln!(out, "{}", json!({ "above": above }))?;
+    }
+    Ok(())
 }
 
 /// Fails if a headline metric is below its bound.
@@ -255,6 +276,20 @@ struct Print<'a> {
 }
 
 impl Print<'_> {
+    /// Prints how often the right and the wrong skill come first above thresholds.
+    fn points(
+        &self,
+        out: &mut dyn Write,
+        built: &Built,
+        points: Vec<Value>,
+    ) -> Result<(), Box<dyn Error>> {
+        for mut point in points {
+            self.describe(&mut point, built);
+            writeln!(out, "{point}")?;
+        }
+        Ok(())
+    }
+
     fn describe(&self, line: &mut Value, built: &Built) {
         line["method"] = json!(built.name);
         line["pool"] = json!(self.arguments.pool.skills());

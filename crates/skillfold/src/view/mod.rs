@@ -206,6 +206,7 @@ pub enum Document {
     /// A path.
     Path(PathView),
     /// The skills of which the hook forgot how they were used.
+    #[cfg(feature = "reports")]
     Forgotten(ForgottenSkills),
     /// What is in the cache folder.
     Cache(CacheView),
