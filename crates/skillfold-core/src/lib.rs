@@ -56,6 +56,8 @@ mod format_number;
 
 mod time;
 
+mod pattern;
+
 pub mod text;
 
 mod excerpt;

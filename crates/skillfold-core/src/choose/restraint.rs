@@ -7,6 +7,7 @@ use regex::Regex;
 
 use crate::catalog::entry::Entry;
 use crate::diagnostic::visible;
+use crate::pattern::compile;
 use crate::read::exclusion::exclusions;
 use crate::read::trigger::{Trigger, triggers};
 use crate::search::common_words::rarity;
@@ -153,10 +154,9 @@ pub(crate) fn near_exclusion<'q>(
 
 /// "Do not use", before the name of a skill.
 static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    compile(
         r"(?i)(?-u:\b)(?:(?:do\s+not|don['’]?t|never|not\s+to)\s+(?:use|invoke|run|start|load|trigger|call|apply|activate)|without\s+(?:using|invoking|running|starting|loading|triggering|calling|applying|activating))(?-u:\b)",
     )
-    .expect("patterns of the engine are tested")
 });
 
 /// Words that end what a message says not to use.
@@ -221,10 +221,9 @@ fn folded_words(text: &str) -> impl Iterator<Item = String> {
 
 /// Says that nearly any task starts a skill: "before implementing any feature", "at the start of every conversation".
 static ANY_TASK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    compile(
         r"(?i)(?-u:\b)(?:any|every|each|all)\s+(?:(?:new|single|non-?trivial|coding|development|complex|user|programming|implementation|creative|software|code|production|other)\s+)*(?:features?|bugs?|bug\s?fix(?:es)?|tasks?|requests?|messages?|responses?|replies|conversations?|sessions?|prompts?|turns?|actions?|changes?|work|interactions?|implementation)(?:\s|[,.;:)]|$)",
     )
-    .expect("patterns of the engine are tested")
 });
 
 /// Returns whether a skill says that nearly any task starts it.

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern::compile;
 use crate::text::{first_chars, truncate_bytes};
 
 /// Maximum clauses of one description.
@@ -36,11 +37,6 @@ pub struct Exclusion {
     pub range: Range<usize>,
     /// The bytes of the names of other skills or tools that the clause points to.
     pub names: Vec<Range<usize>>,
-}
-
-/// Compiles one of the patterns below.
-fn compile(text: &str) -> Regex {
-    Regex::new(text).expect("patterns of the engine are tested")
 }
 
 /// Begins an exclusion.

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern::compile;
 use crate::read::exclusion::exclusions;
 
 words! {
@@ -46,11 +47,6 @@ pub(super) const PURPOSE_FIELDS: [SearchField; 3] = [
     SearchField::Description,
     SearchField::Tags,
 ];
-
-/// Compiles one of the patterns below.
-fn compile(text: &str) -> Regex {
-    Regex::new(text).expect("patterns of the engine are tested")
-}
 
 /// Heading of a [`SearchField::Purpose`] section.
 static PURPOSE_HEADING: LazyLock<Regex> = LazyLock::new(|| {
