@@ -298,6 +298,21 @@ fn conversations_of_a_newer_format_use_separate_files() {
 }
 
 #[test]
+fn what_a_newer_format_learned_is_kept_in_its_own_file() {
+    let world = world();
+    let text = text_fixture(&world, "learned.json");
+    let file = |number: u32| format!("{STATE}/conversations/learned-{number}.json");
+    put(&world, &file(1), &text);
+    put(&world, &file(2), next(&text));
+    let environment = Environment::new(world.path("app")).home(world.path("person"));
+    let conversations = Conversations::of_user(&environment).unwrap();
+    assert!(conversations.learned().tells_loads());
+    let forgotten = conversations.forget_learned(None).unwrap();
+    assert_eq!(forgotten, ["golden".to_owned()].into());
+    assert_eq!(world.read(&file(2)), next(&text));
+}
+
+#[test]
 fn session_of_a_newer_format_is_refused_and_kept() {
     let world = world();
     put(
