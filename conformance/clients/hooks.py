@@ -5,10 +5,11 @@
 
 A client runs as in run.py: an empty environment, a home of its own, the loopback only, a scripted model; `skillfold setup CLIENT`
 configures both. Each prompt is a process that resumes the conversation. The requests that the model got are the
-proof, and FOLDER/captures keeps them. In Claude Code and Codex, over twelve prompts:
+proof, and FOLDER/captures keeps them. In Claude Code and Codex, over fourteen prompts:
 
 - instructions that fit a prompt come with it, once; after the compaction, once more; other prompts get nothing;
 - a skill in the client's own folder is only named, once;
+- of two skills that fit alike one line says what tells them apart, and a skill that says it is not for the prompt gets only a line;
 - what the model loaded from our server the hook does not give, and of what the hook gave our server only says that it is there;
 - an agent has a conversation of its own: what it loads is not taken from the one that started it. Codex calls the hook for the
   prompt of an agent, so the agent gets instructions too; Claude Code does not.
@@ -60,6 +61,8 @@ STEPS = [
     Step("Please do my German tax form", adds=("tax-forms",), loads_itself="tax-forms"),
     Step("and my German tax form of last year"),
     Step("Say bonjour to Bob"),
+    Step("back up the postgres and mysql databases with a dump", adds=("dumps",)),
+    Step("book a courier for letters within the city", adds=("in doubt",)),
     Step("fix the failing test", loads="invoice-layout"),
     Step("Lay out an invoice for Bob"),
     Step("what comes next?", adds=("french-greeting", "invoice-layout", "weekly-report"), is_compacted=True),
@@ -77,11 +80,16 @@ SKILLS = {
     "french-greeting": (OURS, "Greets people in French", "say bonjour", "Mention the weather in Lyon."),
     "invoice-layout": (OURS, "Arranges invoices", "lay out an invoice", "Put the number above the address."),
     "weekly-report": (OURS, "Writes the report of a team", "weekly report", "Begin with the open questions."),
+    "mysql-dump": (OURS, "Backs up a database of MySQL", "", "Dump MySQL."),
+    "postgres-dump": (OURS, "Backs up a database of PostgreSQL", "", "Dump PostgreSQL."),
+    "courier": (OURS, "Books a courier for parcels. Do not use for letters within the city", "book a courier", "Weigh it."),
     "tax-forms": ("{native}", "Fills in forms of the tax office", "german tax form", "Fill in the form."),
 }
 # What a request has of a skill: its instructions, or the line that names it.
 TEXTS = {name: text for name, (_, _, _, text) in SKILLS.items()}
 TEXTS["tax-forms"] = "The skill `tax-forms` fits this request; load it first."
+TEXTS["dumps"] = "mysql-dump: or `postgres-dump` may fit"
+TEXTS["in doubt"] = "courier: may fit, call load_skill: Books a courier for parcels."
 # What our server says of a skill that the hook gave.
 TEXTS["a note"] = "The instructions of `french-greeting` came with a prompt of this conversation"
 
@@ -96,7 +104,7 @@ class Conversation:
         for name, (folder, description, trigger, text) in SKILLS.items():
             skill = self.home / folder.replace("{native}", client.skills) / name
             skill.mkdir(parents=True)
-            front = f"name: {name}\ndescription: {description}\ntriggers: [{trigger}]"
+            front = f"name: {name}\ndescription: {description}" + (f"\ntriggers: [{trigger}]" if trigger else "")
             (skill / "SKILL.md").write_text(f"---\n{front}\n---\n{text}\n")
         options = ["--yes", "--list", "both"]
         environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
@@ -194,10 +202,12 @@ DRIVERS = {
 
 # What the hook's log then has of each skill. Codex calls the hook for the prompt of its agent, and no hook hears what it loads.
 ONCE = {"hits": 1, "given": 1}
+IGNORED = {name: {"suggested": 1, "ignored": 1} for name in ("courier", "mysql-dump", "postgres-dump")}
 LOGGED_SHORT = {"french-greeting": ONCE, "tax-forms": {"named": 1}, "weekly-report": ONCE}
 LOGGED = {
-    "claude-code": LOGGED_SHORT | {"invoice-layout": {"missed": 1}, "tax-forms": {"hits": 1, "named": 2, "loaded": 1}},
+    "claude-code": LOGGED_SHORT | IGNORED | {"invoice-layout": {"missed": 1}, "tax-forms": {"hits": 1, "named": 2, "loaded": 1}},
     "codex": LOGGED_SHORT
+    | IGNORED
     | {"french-greeting": {"hits": 2, "given": 2}, "invoice-layout": {"missed": 1}, "tax-forms": {"named": 2}},
 }
 
