@@ -265,6 +265,10 @@ packaging:
 ci:
     bash .ci/run
 
+# Checks that this commit can be released as a version, and tags it
+release version:
+    packaging/release.py {{version}}
+
 # What takes too long for CI: fuzzing, races, coverage, models, features, oldest compiler, semver, packages, corpus, all benchmarks
 deep *stages:
     bash .ci/deep {{stages}}
