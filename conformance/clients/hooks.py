@@ -61,7 +61,7 @@ STEPS = [
     Step("Please do my German tax form", adds=("tax-forms",), loads_itself="tax-forms"),
     Step("and my German tax form of last year"),
     Step("Say bonjour to Bob"),
-    Step("back up the postgres and mysql databases with a dump", adds=("dumps",)),
+    Step("back up the database of sqlite and the database of mysql with a dump", adds=("dumps",)),
     Step("book a courier for letters within the city", adds=("in doubt",)),
     Step("fix the failing test", loads="invoice-layout"),
     Step("Lay out an invoice for Bob"),
@@ -81,14 +81,14 @@ SKILLS = {
     "invoice-layout": (OURS, "Arranges invoices", "lay out an invoice", "Put the number above the address."),
     "weekly-report": (OURS, "Writes the report of a team", "weekly report", "Begin with the open questions."),
     "mysql-dump": (OURS, "Backs up a database of MySQL", "", "Dump MySQL."),
-    "postgres-dump": (OURS, "Backs up a database of PostgreSQL", "", "Dump PostgreSQL."),
+    "sqlite-dump": (OURS, "Backs up a database of SQLite", "", "Dump SQLite."),
     "courier": (OURS, "Books a courier for parcels. Do not use for letters within the city", "book a courier", "Weigh it."),
     "tax-forms": ("{native}", "Fills in forms of the tax office", "german tax form", "Fill in the form."),
 }
 # What a request has of a skill: its instructions, or the line that names it.
 TEXTS = {name: text for name, (_, _, _, text) in SKILLS.items()}
 TEXTS["tax-forms"] = "The skill `tax-forms` fits this request; load it first."
-TEXTS["dumps"] = "mysql-dump: or `postgres-dump` may fit"
+TEXTS["dumps"] = "sqlite-dump: or `mysql-dump` may fit"
 TEXTS["in doubt"] = "courier: may fit, call load_skill: Books a courier for parcels."
 # What our server says of a skill that the hook gave.
 TEXTS["a note"] = "The instructions of `french-greeting` came with a prompt of this conversation"
@@ -202,7 +202,7 @@ DRIVERS = {
 
 # What the hook's log then has of each skill. Codex calls the hook for the prompt of its agent, and no hook hears what it loads.
 ONCE = {"hits": 1, "given": 1}
-IGNORED = {name: {"suggested": 1, "ignored": 1} for name in ("courier", "mysql-dump", "postgres-dump")}
+IGNORED = {name: {"suggested": 1, "ignored": 1} for name in ("courier", "mysql-dump", "sqlite-dump")}
 LOGGED_SHORT = {"french-greeting": ONCE, "tax-forms": {"named": 1}, "weekly-report": ONCE}
 LOGGED = {
     "claude-code": LOGGED_SHORT | IGNORED | {"invoice-layout": {"missed": 1}, "tax-forms": {"hits": 1, "named": 2, "loaded": 1}},
