@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let data = Data::read(&arguments.data, arguments.half)?;
     let mut with = Month::new(arguments);
     let mut without = Month::new(arguments);
-    let mut silenced = 0;
+    let (mut silenced, mut needed) = (0, 0);
     let mut highest_bar: f32 = 0.0;
     let mut highest_bar_later: f32 = 0.0;
     for seed in 0..arguments.users {
@@ -64,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         without.add(&mut other, is_changing)?;
         let is_silenced = |id: &&String| !learning.found.contains(*id);
         silenced += other.found.iter().filter(is_silenced).count();
+        needed += other.needed.len();
         highest_bar = highest_bar.max(learning.highest_bar);
         highest_bar_later = highest_bar_later.max(learning.bar_after_silence());
     }
@@ -94,13 +95,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         },
         // Of those whose work changes.
         "changed": { "without": without.changed(), "with": with.changed(), "more_right_later": rounded(recovered) },
+        // Of the skills that the last week's requests need: those that are only found without learning.
+        "needed": needed,
         "silenced": silenced,
         "highest_bar": rounded(highest_bar.into()),
         "highest_bar_after_a_month_of_silence": rounded(highest_bar_later.into()),
     });
     writeln!(out, "{result}")?;
     if let Some(least) = arguments.less_noise {
-        let problem = if less_noise < least {
+        let problem = if less_noise.is_nan() || less_noise < least {
             format!("{less_noise:.1} % less noise")
         } else if more_right < 0.0 {
             format!("{:.1} % fewer right skills", -100.0 * more_right)
@@ -147,6 +150,9 @@ impl<'a> Month<'a> {
         for day in 0..self.arguments.days {
             if is_changing && day == CHANGE {
                 user.change_work();
+            }
+            if day % WEEK == 0 {
+                user.begin_week();
             }
             for told in user.day()? {
                 let week = &mut self.weeks[day / WEEK];

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use skillfold::conversation::Conversations;
+use skillfold::conversation::{ConversationKey, Conversations};
 use skillfold::{Environment, Skills};
 use skillfold_hook::{Hook, HookClient, HookEvent, log_layer};
 use tempfile::TempDir;
@@ -71,7 +71,8 @@ pub(super) struct User<'d> {
     pool_ids: HashMap<Box<str>, String>,
     day: u32,
     prompts: usize,
-    /// The skills that were told for a request that needs them.
+    /// The skills that requests of this week needed, and those of them that were told for one.
+    pub(super) needed: BTreeSet<String>,
     pub(super) found: BTreeSet<String>,
     pub(super) highest_bar: f32,
     _folder: TempDir,
@@ -131,6 +132,7 @@ impl<'d> User<'d> {
             data,
             day: 0,
             prompts,
+            needed: BTreeSet::new(),
             found: BTreeSet::new(),
             highest_bar: 0.0,
             _folder: folder,
@@ -140,6 +142,11 @@ impl<'d> User<'d> {
     /// From now on, the work needs other skills.
     pub(super) fn change_work(&mut self) {
         self.work = self.work.end..(self.work.end + WORK).min(self.jobs.len());
+    }
+
+    pub(super) fn begin_week(&mut self) {
+        self.needed.clear();
+        self.found.clear();
     }
 
     /// Sends the prompts of a day, and returns what each got.
@@ -174,6 +181,7 @@ impl<'d> User<'d> {
                     right,
                     wrong: offers.new.iter().any(|id| !meant.contains(&**id)),
                 };
+                self.needed.insert(skill.clone());
                 if offers.new.contains(&skill) {
                     self.found.insert(skill.clone());
                 }
@@ -244,22 +252,18 @@ impl<'d> User<'d> {
         Ok(())
     }
 
-    /// Sends that the client loaded a skill itself.
+    /// Records a load as the server does.
     fn load(
         &mut self,
         skill: &str,
         conversation: &str,
         now: SystemTime,
     ) -> Result<(), Box<dyn Error>> {
-        self.send(
-            &json!({
-                "hook_event_name": "PostToolUse",
-                "session_id": conversation,
-                "tool_name": "Skill",
-                "tool_input": { "skill": self.ids[skill] },
-            }),
-            now,
-        )
+        let key = ConversationKey::new(conversation, None);
+        let id = &self.ids[skill];
+        self.conversations
+            .update(&key, now, |conversation| conversation.record_load(id))?;
+        Ok(())
     }
 
     fn send(&mut self, event: &Value, now: SystemTime) -> Result<(), Box<dyn Error>> {

@@ -416,6 +416,11 @@ impl SessionState {
             .is_some_and(|skill| skill.given.is_some())
     }
 
+    /// Returns whether the model has a line about a skill that was suggested.
+    pub fn has_line(&self, id: &str) -> bool {
+        self.skills.get(id).is_some_and(|skill| skill.has_line)
+    }
+
     /// Removes the arguments that skills were given with: they may repeat what the user wrote.
     pub fn remove_arguments(&mut self) {
         for skill in self.skills.values_mut() {

@@ -1,9 +1,10 @@
 //! Decides what an event adds to a conversation.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use skillfold::core::choose::Signal;
+use skillfold::core::choose::{Restraint, Signal};
 use skillfold::core::disclose::{
     Breadcrumb, ClientList, Fallback, Mode, SkillBars, SkillOutcome, SuggestionThresholds, Turn,
     Window,
@@ -12,7 +13,7 @@ use skillfold::core::{Budget, ContextLifetime, Error, Policy};
 use skillfold::{
     Session, Skills,
     client::Client,
-    conversation::{Conversation, Conversations, SkillUse},
+    conversation::{Conversation, Conversations, HeardLoads, PromptUses},
     settings::HookMode,
 };
 
@@ -36,6 +37,8 @@ pub struct HookAnswer {
     pub text: Option<String>,
     /// Why the conversation's state could not be saved. The response then has no instructions.
     pub problem: Option<Error>,
+    /// Why it could not be saved how skills were used. The response is complete.
+    pub not_learned: Option<Error>,
 }
 
 /// Answers a client's hooks for one user.
@@ -109,25 +112,26 @@ impl Hook {
                 EventKind::Cleared => *conversation = Conversation::default(),
                 EventKind::AgentStarted(agent) => conversation.start_agent(agent, now),
                 EventKind::AgentStopped(agent) => conversation.stop_agent(agent),
-                EventKind::SkillLoaded(skill) => conversation.record_load(skill),
+                EventKind::SkillLoaded(skill) => conversation.record_own_load(skill),
                 _ => conversation.is_compacted = true,
             });
             problem = recorded.err();
-            if let (EventKind::SkillLoaded(_), Some(conversations)) =
-                (&event.kind, &self.conversations)
-            {
-                problem = problem.or(conversations.learn_that_loads_are_told().err());
-            }
         }
         match event.kind {
             EventKind::Started(Start::New) | EventKind::Cleared => {
                 let text = start_text(event, skills)?;
-                return Ok(HookAnswer { text, problem });
+                return Ok(HookAnswer {
+                    text,
+                    problem,
+                    ..HookAnswer::default()
+                });
             }
             EventKind::Started(_) => return Ok(HookAnswer::default()),
             _ if adds_nothing => {
-                let text = None;
-                return Ok(HookAnswer { text, problem });
+                return Ok(HookAnswer {
+                    problem,
+                    ..HookAnswer::default()
+                });
             }
             _ => {}
         }
@@ -139,36 +143,54 @@ impl Hook {
             return Ok(HookAnswer::default());
         };
         skills.prepare_search();
-        let tells_loads = learned.tells_loads();
+        let heard = learned.heard(event.client.name());
         let remembered = self.update(event, now, |conversation| {
             let before = conversation.clone();
-            let response = respond(event, conversation, &skills, &policy, tells_loads, now);
+            let response = respond(event, conversation, &skills, &policy, heard, now);
             if self.claim.claim() {
                 return Some(response);
             }
             *conversation = before;
             None
         });
+        let mut not_learned = None;
         let response = match remembered {
-            Ok(Some(Some(response))) => response,
+            Ok(Some(Some(response))) => {
+                not_learned = self.learn(event, &skills, &response, now).err();
+                response
+            }
             Ok(Some(None)) => return Ok(HookAnswer::default()),
             without_memory => {
                 problem = without_memory.err();
                 let mut conversation = Conversation::default();
                 let policy = policy.clone().with_max_skills(0);
-                respond(event, &mut conversation, &skills, &policy, tells_loads, now)
+                respond(event, &mut conversation, &skills, &policy, heard, now)
             }
         };
         log_response(event, &policy, &response);
-        if let Some(conversations) = &self.conversations
-            && skills.report().settings.hook_learn.value
-            && problem.is_none()
-        {
-            let learned = conversations.learn(&skills.catalog(), &response.learned, now);
-            problem = learned.err();
-        }
         let text = added_text(&response.turns).map(|text| format_answer(event, &text));
-        Ok(HookAnswer { text, problem })
+        Ok(HookAnswer {
+            text,
+            problem,
+            not_learned,
+        })
+    }
+
+    /// Counts how the skills of the last prompt were used, unless the settings turn that off.
+    fn learn(
+        &self,
+        event: &HookEvent,
+        skills: &Skills,
+        response: &Response,
+        now: SystemTime,
+    ) -> Result<(), Error> {
+        match &self.conversations {
+            Some(conversations) if skills.report().settings.hook_learn.value => {
+                let client = event.client.name();
+                conversations.learn(&skills.catalog(), client, &response.uses, now)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Updates an event's conversation. Returns `None` if its state cannot be saved, because it is not identified or
@@ -262,7 +284,7 @@ fn respond(
     conversation: &mut Conversation,
     skills: &Skills,
     policy: &Policy,
-    tells_loads: bool,
+    heard: HeardLoads,
     now: SystemTime,
 ) -> Response {
     let mut turns = Vec::new();
@@ -276,14 +298,6 @@ fn respond(
             ..Response::default()
         };
     }
-    // After a compaction, the same prompt goes on.
-    let mut uses = match prompt {
-        Some(_) => {
-            let catalog = skills.catalog();
-            conversation.take_uses(tells_loads, |name| Some(catalog.get(name)?.id().into()))
-        }
-        None => Vec::new(),
-    };
     let mut session = skills.resume(policy.clone(), conversation.session.clone());
     if conversation.is_compacted || event.kind == EventKind::Compacted {
         conversation.is_compacted = false;
@@ -298,29 +312,38 @@ fn respond(
     if let Some(prompt) = prompt {
         turns.push(turn_within(&mut session, policy, &turns, prompt));
     }
-    conversation.session = session.state().clone();
-    let mut mentioned = Vec::new();
-    for decision in turns.iter().flat_map(|turn| &turn.decisions) {
-        let is_known = matches!(decision.outcome, SkillOutcome::Known);
-        if decision.signal == Signal::Mention && !is_known {
-            conversation.record_mention(&decision.id);
-            match uses.iter_mut().find(|(id, _)| *id == decision.id) {
-                Some((_, what)) => *what = SkillUse::Loaded,
-                None => mentioned.push((decision.id.clone(), SkillUse::Missed)),
-            }
+    let decisions = || turns.iter().flat_map(|turn| &turn.decisions);
+    let mentioned = decisions().filter(|decision| decision.signal == Signal::Mention);
+    let mentioned: BTreeSet<Box<str>> = mentioned.map(|decision| decision.id.clone()).collect();
+    // After a compaction, the same prompt goes on.
+    let uses = match prompt {
+        Some(_) => {
+            let catalog = skills.catalog();
+            let resolve = |name: &str| Some(catalog.get(name)?.id().into());
+            conversation.take_uses(&mentioned, heard, now, resolve)
         }
+        None => PromptUses::default(),
+    };
+    conversation.session = session.state().clone();
+    for id in &mentioned {
+        conversation.record_mention(id);
+    }
+    for decision in decisions() {
+        // No line asks to load again what is given again.
+        let is_again = decision.signal == Signal::Earlier;
+        let is_other = matches!(decision.restraint, Some(Restraint::InsteadOf(..)));
+        let is_judged = decision.signal == Signal::Search && !is_other;
         match decision.outcome {
-            SkillOutcome::Suggested | SkillOutcome::NoRoom(_) => {
-                conversation.record_suggestion(&decision.id);
+            SkillOutcome::Suggested | SkillOutcome::NoRoom(_) if !is_again => {
+                conversation.record_suggestion(&decision.id, is_judged);
             }
-            SkillOutcome::Named => conversation.record_named(&decision.id),
+            SkillOutcome::Named => conversation.record_named(&decision.id, is_judged),
             SkillOutcome::Given(..) => conversation.record_given_by_hook(&decision.id),
             _ => {}
         }
     }
     Response {
         turns,
-        learned: uses.iter().cloned().chain(mentioned).collect(),
         uses,
         is_repeated: false,
     }

@@ -85,7 +85,7 @@ pub(crate) fn log_response(event: &HookEvent, policy: &Policy, response: &Respon
     if response.is_repeated {
         return;
     }
-    for (skill, what) in &response.uses {
+    for (skill, what) in &response.uses.logged {
         tracing::info!(
             client,
             conversation,

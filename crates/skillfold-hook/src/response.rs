@@ -1,6 +1,6 @@
 //! What an event adds to a conversation, and what is known of the prompt before.
 
-use skillfold::conversation::SkillUse;
+use skillfold::conversation::PromptUses;
 use skillfold::core::disclose::Turn;
 
 /// What an event adds.
@@ -8,9 +8,7 @@ use skillfold::core::disclose::Turn;
 pub(crate) struct Response {
     pub(crate) turns: Vec<Turn>,
     /// What became of the skills of the previous prompt.
-    pub(crate) uses: Vec<(Box<str>, SkillUse)>,
-    /// The same, and the skills that the prompt names although nothing had suggested them.
-    pub(crate) learned: Vec<(Box<str>, SkillUse)>,
+    pub(crate) uses: PromptUses,
     /// Whether another hook already answered the same prompt.
     pub(crate) is_repeated: bool,
 }

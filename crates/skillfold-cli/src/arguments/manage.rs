@@ -135,8 +135,9 @@ pub(crate) struct Stats {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Make the hook forget how often you used a skill, or all skills; the log stays
-    #[arg(long, value_name = "SKILL", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "every", "svg"])]
-    pub(crate) forget: Option<String>,
+    #[arg(long, value_name = "SKILL", num_args = 0..=1, conflicts_with_all = ["file", "every", "svg"])]
+    #[expect(clippy::option_option, reason = "an empty id is not all skills")]
+    pub(crate) forget: Option<Option<String>>,
 }
 
 #[derive(Args, Debug)]

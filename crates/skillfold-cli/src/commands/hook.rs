@@ -73,6 +73,12 @@ pub(crate) fn run(
             visible(&problem.with_cause())
         ));
     }
+    if let Some(problem) = answer.not_learned {
+        output.say(format!(
+            "Could not save how skills were used: {}",
+            visible(&problem.with_cause())
+        ));
+    }
     if let Some(answer) = answer.text {
         output.skill_text(answer.as_bytes())?;
     }

@@ -30,8 +30,7 @@ const STDIN: &str = "-";
 
 pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> CommandResult {
     if let Some(skill) = &options.forget {
-        let skill = Some(&**skill).filter(|skill| !skill.is_empty());
-        return forget(global, skill, output);
+        return forget(global, skill.as_deref(), output);
     }
     let period_length = options
         .every

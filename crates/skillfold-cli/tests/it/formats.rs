@@ -306,7 +306,7 @@ fn what_a_newer_format_learned_is_kept_in_its_own_file() {
     put(&world, &file(2), next(&text));
     let environment = Environment::new(world.path("app")).home(world.path("person"));
     let conversations = Conversations::of_user(&environment).unwrap();
-    assert!(conversations.learned().tells_loads());
+    assert!(conversations.learned().heard("claude-code").client);
     let forgotten = conversations.forget_learned(None).unwrap();
     assert_eq!(forgotten, ["golden".to_owned()].into());
     assert_eq!(world.read(&file(2)), next(&text));

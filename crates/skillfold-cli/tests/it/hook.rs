@@ -2,8 +2,11 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Output, Stdio};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use skillfold::Environment;
+use skillfold::conversation::{ConversationKey, Conversations};
 
 use crate::command::{World, skillfold};
 
@@ -554,6 +557,14 @@ Write it.
 ",
     );
     let request = "look at the calendar entries of commits";
+    // Only where loads are told, one that is missing says something.
+    call(&world, &[], &prompt("0", "hello"));
+    let environment = Environment::new(world.path("app")).home(world.path("person"));
+    let conversations = Conversations::of_user(&environment).unwrap();
+    let key = ConversationKey::new("0", None);
+    let told = conversations.update(&key, SystemTime::now(), |it| it.record_load("another"));
+    told.unwrap();
+    call(&world, &[], &prompt("0", "thanks"));
     call(&world, &[], &prompt("1", request));
     call(&world, &[], &prompt("1", "thanks"));
     let why = [

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skillfold::conversation::{ConversationKey, Conversations};
+use skillfold::conversation::{ConversationKey, Conversations, HeardLoads};
 use skillfold_hook::{Hook, HookClient, HookEvent, HookLog, log_layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -169,7 +169,14 @@ fn conversation_says_what_became_of_each_skill() {
             for id in loaded {
                 conversation.record_load(id);
             }
-            conversation.take_uses(false, |name| Some(name.into()))
+            conversation
+                .take_uses(
+                    &BTreeSet::new(),
+                    HeardLoads::default(),
+                    user.now(),
+                    |name| Some(name.into()),
+                )
+                .logged
         });
         let found = found.unwrap().into_iter();
         found
@@ -180,6 +187,11 @@ fn conversation_says_what_became_of_each_skill() {
     assert_eq!(taken(&[]), [""; 0]);
     user.prompt("b", "Please do the large thing");
     let key = ConversationKey::new("b", None);
-    let found = conversations.update(&key, user.now(), |it| it.take_uses(false, |_| None));
+    let found = conversations.update(&key, user.now(), |it| {
+        it.take_uses(&BTreeSet::new(), HeardLoads::default(), user.now(), |_| {
+            None
+        })
+        .logged
+    });
     assert_eq!(found.unwrap()[0].1.as_str(), "ignored");
 }

@@ -28,7 +28,7 @@ const LOCK_NAME: &str = "lock";
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// Maximum skills that a conversation remembers.
-const MAX_SKILLS: usize = 200;
+pub(super) const MAX_SKILLS: usize = 200;
 
 /// Maximum bytes of a loaded skill's name. Clients name other things too.
 pub(super) const MAX_NAME_BYTES: usize = 1_024;
@@ -89,22 +89,31 @@ pub struct Conversation {
     pub client: Option<String>,
     /// Skills whose instructions came with a prompt, and that the model has not asked for since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    given_by_hook: BTreeSet<Box<str>>,
+    pub(super) given_by_hook: BTreeSet<Box<str>>,
     /// Agents that work for the conversation, and when each started, in seconds since 1970. Ids are digests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     agents: BTreeMap<String, u64>,
     /// Skills that the hook suggested for the last prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    suggested: Vec<Box<str>>,
+    pub(super) suggested: Vec<Box<str>>,
     /// Skills that the hook named, for a client that loads them itself.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    named: BTreeSet<Box<str>>,
+    pub(super) named: BTreeSet<Box<str>>,
+    /// Those of the skills in these lines that only a search spoke for.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) judged: BTreeSet<Box<str>>,
+    /// Whether an agent began to work since the last prompt.
+    #[serde(default)]
+    pub(super) had_agents: bool,
+    /// Which loads the conversation has told of.
+    #[serde(default)]
+    pub(super) heard: HeardLoads,
     /// Skills that the last prompt named.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    mentioned: BTreeSet<Box<str>>,
+    pub(super) mentioned: BTreeSet<Box<str>>,
     /// Skills that were loaded since the last prompt, by the name that was asked for.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    loaded: BTreeSet<Box<str>>,
+    pub(super) loaded: BTreeSet<Box<str>>,
     /// The last prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_prompt: Option<PromptDigest>,
@@ -115,25 +124,25 @@ pub struct Conversation {
     pub session: SessionState,
 }
 
-/// What became of a skill after a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which loads of skills are heard. Not every client tells which skills it loads, nor the server for which conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum SkillUse {
-    /// A line suggested or named it, and it was loaded, or the next prompt names it.
-    Loaded,
-    /// A line suggested or named it, and it was not loaded by the next prompt.
-    Ignored,
-    /// It was loaded, or a prompt names it, although the hook had not offered it.
-    Missed,
+pub struct HeardLoads {
+    /// Those from our server.
+    #[serde(default)]
+    pub server: bool,
+    /// Those with the client's own tool.
+    #[serde(default)]
+    pub client: bool,
 }
 
-impl SkillUse {
-    /// Returns the word for it in the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Loaded => "loaded",
-            Self::Ignored => "ignored",
-            Self::Missed => "missed",
+impl HeardLoads {
+    /// Returns the loads that are heard here or there.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            server: self.server || other.server,
+            client: self.client || other.client,
         }
     }
 }
@@ -155,6 +164,9 @@ impl Default for Conversation {
             agents: BTreeMap::new(),
             suggested: Vec::new(),
             named: BTreeSet::new(),
+            judged: BTreeSet::new(),
+            had_agents: false,
+            heard: HeardLoads::default(),
             mentioned: BTreeSet::new(),
             loaded: BTreeSet::new(),
             last_prompt: None,
@@ -186,6 +198,7 @@ impl Conversation {
         if self.agents.len() < MAX_AGENTS {
             self.agents.insert(short_digest(id), now);
         }
+        self.had_agents = true;
     }
 
     /// Records that an agent ended.
@@ -198,63 +211,6 @@ impl Conversation {
         let now = since_1970(now).as_secs();
         let mut started = self.agents.values();
         started.any(|started| now.saturating_sub(*started) < MAX_AGENT_SECONDS)
-    }
-
-    /// Records that a line suggested a skill.
-    pub fn record_suggestion(&mut self, id: &str) {
-        if self.suggested.len() < MAX_SKILLS && !self.suggested.iter().any(|it| **it == *id) {
-            self.suggested.push(id.into());
-        }
-    }
-
-    /// Records that a line named a skill that the client loads itself.
-    pub fn record_named(&mut self, id: &str) {
-        if self.named.len() < MAX_SKILLS {
-            self.named.insert(id.into());
-        }
-    }
-
-    /// Records that a model loaded a skill that the conversation did not have.
-    pub fn record_load(&mut self, skill: &str) {
-        if self.loaded.len() < MAX_SKILLS && skill.len() <= MAX_NAME_BYTES {
-            self.loaded.insert(skill.into());
-        }
-    }
-
-    /// Records that a prompt named a skill: then the model may need no more of it.
-    pub fn record_mention(&mut self, id: &str) {
-        if self.mentioned.len() < MAX_SKILLS {
-            self.mentioned.insert(id.into());
-        }
-    }
-
-    /// Returns what became of the skills of the last prompt, each once. `resolve` returns the id of the skill with a name;
-    /// names of other things are dropped. Unless the client tells which skills it loads, one that is only named is never
-    /// taken for ignored.
-    pub fn take_uses(
-        &mut self,
-        tells_loads: bool,
-        resolve: impl Fn(&str) -> Option<Box<str>>,
-    ) -> Vec<(Box<str>, SkillUse)> {
-        let loaded = std::mem::take(&mut self.loaded);
-        let mut loaded: BTreeSet<_> = loaded.iter().filter_map(|name| resolve(name)).collect();
-        let mentioned = std::mem::take(&mut self.mentioned);
-        let suggested = std::mem::take(&mut self.suggested).into_iter();
-        let named = std::mem::take(&mut self.named).into_iter();
-        let offered = suggested.map(|id| (id, true));
-        let offered = offered.chain(named.map(|id| (id, tells_loads)));
-        let mut uses = Vec::new();
-        for (id, tells) in offered {
-            if loaded.remove(&id) || self.session.has_skill(&id) {
-                uses.push((id, SkillUse::Loaded));
-            } else if tells && !mentioned.contains(&id) {
-                uses.push((id, SkillUse::Ignored));
-            }
-        }
-        let missed = loaded.into_iter();
-        let missed = missed.filter(|id| !self.given_by_hook.contains(id));
-        uses.extend(missed.map(|id| (id, SkillUse::Missed)));
-        uses
     }
 
     /// Records a prompt. Returns false if it was heard a moment ago: another hook has answered it.

@@ -13,8 +13,9 @@ use skillfold_core::{Catalog, Entry, Error};
 use skillfold_store::{Access, ReadFile, WriteRoot};
 
 use crate::conversation::conversations::{
-    Conversations, MAX_NAME_BYTES, SkillUse, digest_start, since_1970,
+    Conversations, HeardLoads, MAX_NAME_BYTES, digest_start, since_1970,
 };
+use crate::conversation::uses::{PromptUses, SkillUse};
 use crate::environment;
 use crate::skills::Skills;
 
@@ -33,6 +34,12 @@ const MAX_SKILLS: usize = 1_000;
 /// Hex digits of a description's digest in the file.
 const DIGEST_DIGITS: usize = 12;
 
+/// The most that a count is worth: whoever changes habits is not bound by years of others.
+const MAX_COUNT: f64 = 10.0;
+
+/// A skill whose counts have faded to this in sum is forgotten.
+const MIN_SUM: f64 = 0.05;
+
 /// After how long a count is worth half as much.
 const HALF_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
@@ -40,9 +47,9 @@ const HALF_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     format: FormatNumber<1>,
-    /// Whether the client has said of a skill that it loaded it itself. Only then is one ignored that it does not load.
+    /// Which loads of skills are heard, by client. Only there is a skill ignored that is not loaded.
     #[serde(default)]
-    tells_loads: bool,
+    heard: BTreeMap<String, HeardLoads>,
     /// By id and description: another project may have another skill with the id, and a better description deserves to
     /// start anew.
     skills: BTreeMap<String, LearnedSkill>,
@@ -58,24 +65,32 @@ struct LearnedSkill {
 }
 
 impl LearnedSkill {
-    /// Returns what is left of the counts.
+    /// Returns what is left of the counts. The file may have any numbers.
     fn faded(self, now: u64) -> Self {
         let passed = Duration::from_secs(now.saturating_sub(self.at));
         let left = 0.5_f64.powf(passed.div_duration_f64(HALF_LIFE));
+        let fade = |count: f64| {
+            if count.is_finite() {
+                count.clamp(0.0, MAX_COUNT) * left
+            } else {
+                0.0
+            }
+        };
         Self {
-            ignored: self.ignored * left,
-            used: self.used * left,
-            missed: self.missed * left,
-            at: now.max(self.at),
+            ignored: fade(self.ignored),
+            used: fade(self.used),
+            missed: fade(self.missed),
+            at: now,
         }
     }
 
-    const fn count(&mut self, what: SkillUse) {
-        match what {
-            SkillUse::Ignored => self.ignored += 1.0,
-            SkillUse::Loaded => self.used += 1.0,
-            SkillUse::Missed => self.missed += 1.0,
-        }
+    fn count(&mut self, what: SkillUse) {
+        let count = match what {
+            SkillUse::Ignored => &mut self.ignored,
+            SkillUse::Loaded => &mut self.used,
+            SkillUse::Missed => &mut self.missed,
+        };
+        *count = (*count + 1.0).min(MAX_COUNT);
     }
 
     fn sum(&self) -> f64 {
@@ -84,9 +99,9 @@ impl LearnedSkill {
 }
 
 impl Learned {
-    /// Returns whether clients say which skills they load themselves.
-    pub const fn tells_loads(&self) -> bool {
-        self.tells_loads
+    /// Returns which loads of skills a client is known to tell of.
+    pub fn heard(&self, client: &str) -> HeardLoads {
+        self.heard.get(client).copied().unwrap_or_default()
     }
 
     /// Returns the bars of a catalog's skills.
@@ -118,14 +133,15 @@ impl Learned {
             *skill = skill.faded(now);
             skill.count(*what);
         }
-        while self.skills.len() > MAX_SKILLS {
-            let sums = self.skills.iter();
-            let sums = sums.map(|(key, skill)| (key, skill.faded(now).sum()));
-            let lowest = sums.min_by(|(_, one), (_, other)| one.total_cmp(other));
-            let Some(key) = lowest.map(|(key, _)| key.clone()) else {
-                return;
-            };
-            self.skills.remove(&key);
+        self.skills
+            .retain(|_, skill| skill.faded(now).sum() >= MIN_SUM);
+        if self.skills.len() > MAX_SKILLS {
+            let mut all: Vec<_> = std::mem::take(&mut self.skills).into_iter().collect();
+            all.sort_by(|(_, one), (_, other)| {
+                other.faded(now).sum().total_cmp(&one.faded(now).sum())
+            });
+            all.truncate(MAX_SKILLS);
+            self.skills = all.into_iter().collect();
         }
     }
 }
@@ -138,7 +154,7 @@ impl Conversations {
         file.as_ref().and_then(parse).unwrap_or_default()
     }
 
-    /// Counts what became of a catalog's skills.
+    /// Counts what became of a catalog's skills after a prompt in a client.
     ///
     /// # Errors
     ///
@@ -146,23 +162,20 @@ impl Conversations {
     pub fn learn(
         &self,
         catalog: &Catalog,
-        uses: &[(Box<str>, SkillUse)],
+        client: &str,
+        uses: &PromptUses,
         now: SystemTime,
     ) -> Result<(), Error> {
-        if uses.is_empty() {
+        let heard = self.learned().heard(client);
+        if uses.learned.is_empty() && heard == heard.or(uses.heard) {
             return Ok(());
         }
         let now = since_1970(now).as_secs();
-        self.change_learned(|learned| learned.count(catalog, uses, now))
-    }
-
-    /// Records that a client says which skills it loads itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`learn`](Self::learn).
-    pub fn learn_that_loads_are_told(&self) -> Result<(), Error> {
-        self.change_learned(|learned| learned.tells_loads = true)
+        self.change_learned(|learned| {
+            let heard = learned.heard(client).or(uses.heard);
+            learned.heard.insert(client.to_owned(), heard);
+            learned.count(catalog, &uses.learned, now);
+        })
     }
 
     /// Forgets what became of the skills with an id, or of all. Returns the ids of those that were known.
@@ -172,6 +185,9 @@ impl Conversations {
     /// As [`learn`](Self::learn).
     pub fn forget_learned(&self, id: Option<&str>) -> Result<BTreeSet<String>, Error> {
         let mut forgotten = BTreeSet::new();
+        if !self.folder().is_dir() {
+            return Ok(forgotten);
+        }
         self.change_learned(|learned| {
             learned.skills.retain(|key, _| {
                 let is_kept = id.is_some_and(|id| id != id_of(key));
