@@ -53,7 +53,7 @@ build() {
     commit="$(rustc -vV | sed -n 's/^commit-hash: //p')"
     export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$crates=registry"$'\x1f'"--remap-path-prefix=$std=/rustc/$commit"
     local compiler="${CC:-cc}"
-    if [ "${runner[*]}" = qemu-aarch64-static ]; then
+    if [ "${runner[*]-}" = qemu-aarch64-static ]; then
         compiler=aarch64-linux-gnu-gcc
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER="$compiler"
     fi

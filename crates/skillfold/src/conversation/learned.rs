@@ -50,8 +50,8 @@ pub struct Learned {
     /// Which loads of skills are heard, by client. Only there is a skill ignored that is not loaded.
     #[serde(default)]
     heard: BTreeMap<String, HeardLoads>,
-    /// By id and description: another project may have another skill with the id, and a better description deserves to
-    /// start anew.
+    /// By id and description: another project may have another skill with the id, and a better description starts
+    /// from zero.
     skills: BTreeMap<String, LearnedSkill>,
 }
 
