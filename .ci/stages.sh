@@ -102,7 +102,9 @@ install_program() {
     command -v "$1" >/dev/null && return
     local as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-    { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" apt-get -qq install "${2:-$1}"; } >/dev/null 2>&1
+    # Another process may hold the lock of the packages for a while.
+    local apt=("${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=120)
+    { "${apt[@]}" update && "${apt[@]}" install "${2:-$1}"; } >/dev/null 2>&1
 }
 
 # Ignored tests need data, or a user subject to permissions: as root, drop the capabilities that bypass them.
