@@ -4,7 +4,7 @@
     packaging/release.py 1.2.3              every check, then the tag v1.2.3
     packaging/release.py 1.2.3 --check      every check, no tag
     packaging/release.py 1.2.3 tree notes   only these checks, no tag
-    packaging/release.py 1.2.3 --set        sets the version everywhere, and checks nothing
+    packaging/release.py 1.2.3 --set        sets the version everywhere, dates its section of the changelog, and checks nothing
 
 Nothing is uploaded: docs/release.md has what a tag starts. The checks, in this order:
 
@@ -118,6 +118,9 @@ def set_version(version):
     (ROOT / "Cargo.toml").write_text("".join(manifest))
     server = read("server.json").replace(f'"version": "{old}"', f'"version": "{version}"')
     (ROOT / "server.json").write_text(server)
+    changes, dated = read("CHANGELOG.md"), f"## {version} ({datetime.date.today()})"
+    if f"\n## {version} (" not in changes:
+        (ROOT / "CHANGELOG.md").write_text(changes.replace("\n## Unreleased\n", f"\n{dated}\n", 1))
     must("cargo cannot update Cargo.lock", "cargo", "update", "--workspace", "--offline", "--quiet")
 
 
