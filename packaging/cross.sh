@@ -2,10 +2,13 @@
 # Builds for other systems, with zig as the linker (MinGW for Windows: with zig, maturin asks for a symbol that has the dot of
 # the module's name). The scripts for wheels and for npm read this file.
 #
-# `PROFILE=smoke` builds in a fraction of the time, without the final optimizations. Needs rustup, a folder of Python tools that it
-# makes, and for Windows `x86_64-w64-mingw32-gcc`.
+# `PROFILE=smoke` builds in a fraction of the time, without the final optimizations. `PACKED=dist` takes the commands from the folders
+# that archive.sh filled there, so that a release has one command for each system. Needs rustup, a folder of Python tools that it makes,
+# and for Windows `x86_64-w64-mingw32-gcc`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=packaging/manifest.sh
+source packaging/manifest.sh
 
 profile="${PROFILE:-release}"
 tools="${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-wheels"
@@ -18,7 +21,7 @@ all_targets=(
 
 if [ ! -x "$tools/bin/pip" ]; then python3 -m venv "$tools"; fi
 "$tools/bin/pip" install --quiet --disable-pip-version-check \
-    maturin==1.16.0 ziglang==0.17.0 cargo-zigbuild==0.24.0 auditwheel==6.8.2 abi3audit==0.0.26
+    maturin==1.16.0 ziglang==0.17.0 cargo-zigbuild==0.24.0 auditwheel==6.8.2 abi3audit==0.0.26 build==1.6.1
 export PATH="$tools/bin:$PATH"
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc
 
@@ -39,9 +42,17 @@ built_for() {
     echo "$target_folder/$1/$profile/$2"
 }
 
-# Returns the name of the command on a system.
-command_name() {
-    case "$1" in *-windows-*) echo skillfold.exe ;; *) echo skillfold ;; esac
+# Returns the path of the command for a system, which it builds if it is not packed already. That of Linux is the static one, whichever
+# the C library is.
+command_for() {
+    local target="${1/-linux-gnu/-linux-musl}" name=skillfold
+    case "$target" in *-windows-*) name=skillfold.exe ;; esac
+    if [ -n "${PACKED:-}" ]; then
+        echo "$PACKED/skillfold-$(workspace_field version)-$target/$name"
+    else
+        build_for "$target" skillfold-cli >&2 || return
+        built_for "$target" "$name"
+    fi
 }
 
 # Returns the flags for a library: it cannot be linked statically with the C library; the command is, where that is musl.

@@ -24,9 +24,7 @@ case "$*" in
 esac
 
 for target in "$@"; do
-    # The command of Linux is the static one, whichever the C library is.
-    command_target="${target/-linux-gnu/-linux-musl}"
-    build_for "$command_target" skillfold-cli
+    command="$(command_for "$target")"
     RUSTFLAGS="$(library_flags "$target")" build_for "$target" skillfold-node
     library=libskillfold_node.so
     case "$target" in
@@ -35,7 +33,7 @@ for target in "$@"; do
     esac
     library="$(built_for "$target" "$library")"
     python3 packaging/check_library.py "$target" "$library"
-    node bindings/node/pack.mjs platform "$target" "$library" "$(built_for "$command_target" "$(command_name "$target")")" --out dist/npm
+    node bindings/node/pack.mjs platform "$target" "$library" "$command" --out dist/npm
 done
 
 # The compiler of TypeScript and the types of the frameworks.

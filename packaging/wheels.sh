@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheels of the Python package for other systems, and checks each.
+# Builds the wheels of the Python package for other systems, and checks each; and the source distribution.
 #
 #     packaging/wheels.sh                              # all targets that can be linked without a vendor's SDK
 #     packaging/wheels.sh aarch64-unknown-linux-musl   # one
@@ -19,13 +19,16 @@ for target in "$@"; do
         *-linux-musl) compatibility=musllinux_1_2 ;;
         *-windows-*) linker="" ;;
     esac
-    build_for "$target" skillfold-cli
+    command="$(command_for "$target")"
     rm -rf bindings/python/skillfold.data
     mkdir -p bindings/python/skillfold.data/scripts
-    cp "$(built_for "$target" "$(command_name "$target")")" bindings/python/skillfold.data/scripts/
+    cp "$command" bindings/python/skillfold.data/scripts/
     RUSTFLAGS="$(library_flags "$target")" maturin build --quiet --locked ${linker:+$linker} --target "$target" --profile "$profile" \
         --out dist/wheels ${compatibility:+--compatibility "$compatibility"}
 done
+
+rm -rf bindings/python/skillfold.data
+"$tools/bin/python" -m build --quiet --sdist --no-isolation --outdir dist/wheels .
 
 for wheel in dist/wheels/*.whl; do
     echo "--- $(basename "$wheel"): $(($(wc -c <"$wheel") / 1024)) KiB"
