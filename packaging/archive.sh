@@ -117,16 +117,16 @@ expect_static() {
 
 # Runs the command from the archive, in a home without settings, over the example skills.
 try() {
-    local command bytes listed greeting
+    local command bytes packed listed greeting
     case "$archive" in
         *.zip) python3 -m zipfile -e "$archive" "$place" ;;
         *) tar -xzf "$archive" -C "$place" ;;
     esac
     command="$place/$name/$program"
     case "$target" in *-musl) expect_static "$command" ;; esac
-    bytes="$(($(wc -c <"$command")))"
-    echo "size: $bytes bytes; archive: $(($(wc -c <"$archive"))) bytes"
-    if [ "$bytes" -ge "$limit" ]; then fail "the binary has $bytes bytes, the limit is $limit"; fi
+    bytes="$(($(wc -c <"$command")))" packed="$(($(wc -c <"$archive")))"
+    echo "size: $bytes bytes; archive: $packed bytes"
+    if [ "$packed" -ge "$limit" ]; then fail "the archive has $packed bytes, the limit is $limit"; fi
 
     export HOME="$place/home" XDG_CONFIG_HOME="$place/config" XDG_CACHE_HOME="$place/cache" XDG_STATE_HOME="$place/state"
     mkdir "$HOME"
