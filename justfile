@@ -269,6 +269,14 @@ ci:
 release version:
     packaging/release.py {{version}}
 
+# Make a release in a clone, publish it to real registries on the loopback, and install from each in a clean system; needs root
+rehearse *parts:
+    packaging/rehearsal/run.py {{parts}}
+
+# Build the archive of dist/ again in another place, and compare the bytes
+reproduce target="x86_64-unknown-linux-musl":
+    packaging/reproduce.sh {{target}}
+
 # What takes too long for CI: fuzzing, races, coverage, models, features, oldest compiler, semver, packages, corpus, all benchmarks
 deep *stages:
     bash .ci/deep {{stages}}

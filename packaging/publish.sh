@@ -11,6 +11,7 @@
 #
 # Who may publish is up to each program: its login, its variables, or the identity of a workflow.
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/manifest.sh
 source packaging/manifest.sh
@@ -34,22 +35,36 @@ print(*(package["name"] for package in json.load(sys.stdin)["packages"] if packa
 }
 
 pypi() {
-    shopt -s extglob
     uv publish "$release"/*.whl "$release"/skillfold-+([0-9a-z.]).tar.gz
 }
 
-# Nobody gets a package before what it needs is there: those of the systems first.
+# Nobody gets a package before what it needs is there: those of the systems first, all of them, or `npm ci` fails for everybody.
 npm_packages() {
-    local archive name tag=latest
+    local archive name tag=latest main="$release/skillfold-$version.tgz"
     case "$version" in *-*) tag=next ;; esac
-    for archive in "$release"/skillfold-*[a-z]-"$version".tgz "$release/skillfold-$version.tgz" "$release/create-skillfold-agent-$version.tgz"; do
-        name="$(tar -xzOf "$archive" package/package.json | python3 -c 'import json, sys; print(json.load(sys.stdin)["name"])')"
-        if npm view "$name@$version" version >/dev/null 2>&1; then
-            echo "there already: $name $version"
-        else
-            npm publish --access public --tag "$tag" "$archive"
+    for archive in "$release"/skillfold-*[a-z]-"$version".tgz; do publish_to_npm "$archive" "$tag"; done
+    for name in $(npm_manifest "$main" | python3 -c 'import json, sys; print(*json.load(sys.stdin)["optionalDependencies"])'); do
+        if ! npm view "$name@$version" version >/dev/null 2>&1; then
+            echo "error: $name $version is neither in dist/release nor in the registry; packaging/npm.sh makes it" >&2
+            exit 1
         fi
     done
+    publish_to_npm "$main" "$tag"
+    publish_to_npm "$release/create-skillfold-agent-$version.tgz" "$tag"
+}
+
+npm_manifest() {
+    tar -xzOf "$1" package/package.json
+}
+
+publish_to_npm() {
+    local name
+    name="$(npm_manifest "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["name"])')"
+    if npm view "$name@$version" version >/dev/null 2>&1; then
+        echo "there already: $name $version"
+    else
+        npm publish --access public --tag "$2" "$1"
+    fi
 }
 
 image() {

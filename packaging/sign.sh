@@ -39,7 +39,7 @@ for file in dist/*.tar.gz dist/*.zip dist/*.deb dist/*.rpm dist/*.tar dist/*.cdx
     fi
     cp -p "$file" "$release"
 done
-packaging/installer.sh >"$release/install.sh"
+packaging/install_script.sh packaging/release.pub >"$release/install.sh"
 packaging/provenance.py >"$release/provenance.json"
 
 cd "$release"
@@ -51,4 +51,5 @@ cosign sign-blob "${offline[@]}" --bundle SHA256SUMS.sigstore.json SHA256SUMS >/
 python3 -c 'import json, sys; print(json.load(sys.stdin)["messageSignature"]["signature"])' <SHA256SUMS.sigstore.json >SHA256SUMS.sig
 cosign attest-blob "${offline[@]}" --type slsaprovenance1 --predicate provenance.json --bundle SHA256SUMS.provenance.sigstore.json \
     SHA256SUMS >/dev/null
+chmod 644 -- *
 ls -l
