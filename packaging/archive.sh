@@ -57,7 +57,11 @@ build() {
         compiler=aarch64-linux-gnu-gcc
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER="$compiler"
     fi
-    case "$target" in *-linux-musl) export "CC_${target//-/_}=$compiler" ;; esac
+    case "$target" in
+        *-linux-musl) export "CC_${target//-/_}=$compiler" ;;
+        # Otherwise it would need a library that Windows does not have.
+        *-windows-msvc) CARGO_ENCODED_RUSTFLAGS+=$'\x1f'"-Ctarget-feature=+crt-static" ;;
+    esac
     cargo build --locked --release --package skillfold-cli --target "$target"
 }
 

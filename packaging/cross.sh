@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Builds for other systems, with zig as the linker (MinGW for Windows: with zig, maturin asks for a symbol that has the dot of
-# the module's name). The scripts for wheels and for npm read this file.
+# the module's name; Apple's on a Mac). The scripts for wheels and for npm read this file.
 #
 # `PROFILE=smoke` builds in a fraction of the time, without the final optimizations. `PACKED=dist` takes the commands from the folders
 # that archive.sh filled there, so that a release has one command for each system. Needs rustup, a folder of Python tools that it makes,
@@ -18,6 +18,8 @@ all_targets=(
     x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
     x86_64-pc-windows-gnu
 )
+# shellcheck disable=SC2034
+if [ "$(uname)" = Darwin ]; then all_targets=(aarch64-apple-darwin x86_64-apple-darwin); fi
 
 if [ ! -x "$tools/bin/pip" ]; then python3 -m venv "$tools"; fi
 "$tools/bin/pip" install --quiet --disable-pip-version-check \
@@ -48,7 +50,11 @@ command_for() {
     local target="${1/-linux-gnu/-linux-musl}" name=skillfold
     case "$target" in *-windows-*) name=skillfold.exe ;; esac
     if [ -n "${PACKED:-}" ]; then
-        echo "$PACKED/skillfold-$(workspace_field version)-$target/$name"
+        local folder
+        folder="$PACKED/skillfold-$(workspace_field version)-$target"
+        # On Windows, archive.sh links the command with Microsoft's linker.
+        if [ ! -e "$folder" ]; then folder="${folder/-windows-gnu/-windows-msvc}"; fi
+        echo "$folder/$name"
     else
         build_for "$target" skillfold-cli >&2 || return
         built_for "$target" "$name"

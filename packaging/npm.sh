@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the packages for npm, and checks what they have for each system.
 #
-#     packaging/npm.sh                              # all targets that can be linked without a vendor's SDK
+#     packaging/npm.sh                              # all targets that this system links: those of Apple need a Mac
 #     packaging/npm.sh aarch64-unknown-linux-musl   # one
 #
 # Writes dist/npm. cross.sh says what it needs; also Node 20.19 or newer with npm, and `readelf` and `objdump`, or `otool` and

@@ -26,7 +26,7 @@ if [ ! -d "$folder" ]; then
     echo "error: $folder is missing; make it with packaging/archive.sh $target" >&2
     exit 1
 fi
-# A candidate sorts before its release.
+# A candidate sorts before its release. The files have `-`, since GitHub puts a dot for `~` into the name of an asset.
 package_version="${version//-/\~}"
 
 place="$(mktemp -d)"
@@ -59,7 +59,7 @@ after_removal='if [ -e /etc/apparmor.d/skillfold ]; then
 fi'
 
 make_deb() {
-    local root="$place/deb" file="skillfold_$package_version-1_$debian.deb"
+    local root="$place/deb" file="skillfold_$version-1_$debian.deb"
     install_files "$root" vendor-completions
     {
         echo "License: $license"
@@ -88,7 +88,7 @@ CONTROL
 }
 
 make_rpm() {
-    local root="$place/rpm" file="skillfold-$package_version-1.$fedora.rpm"
+    local root="$place/rpm" file="skillfold-$version-1.$fedora.rpm"
     install_files "$root" site-functions
     {
         cat <<SPEC
@@ -124,7 +124,7 @@ SPEC
     find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
     rpmbuild -bb --quiet --nodeps --target "$fedora-linux" --define "_topdir $place/rpmbuild" --define "_rpmdir $place/rpms" \
         "$place/skillfold.spec"
-    cp "$place/rpms/$fedora/$file" dist/
+    cp "$place/rpms/$fedora/skillfold-$package_version-1.$fedora.rpm" "dist/$file"
     (cd dist && sha256sum "$file" >"$file.sha256")
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheels of the Python package for other systems, and checks each; and the source distribution.
 #
-#     packaging/wheels.sh                              # all targets that can be linked without a vendor's SDK
+#     packaging/wheels.sh                              # all targets that this system links: those of Apple need a Mac
 #     packaging/wheels.sh aarch64-unknown-linux-musl   # one
 #
 # Writes dist/wheels. cross.sh says what it needs.
@@ -17,7 +17,7 @@ for target in "$@"; do
     case "$target" in
         *-linux-gnu) compatibility=manylinux_2_17 ;;
         *-linux-musl) compatibility=musllinux_1_2 ;;
-        *-windows-*) linker="" ;;
+        *-windows-* | *-apple-*) linker="" ;;
     esac
     command="$(command_for "$target")"
     rm -rf bindings/python/skillfold.data

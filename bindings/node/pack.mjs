@@ -3,6 +3,9 @@
 //     node pack.mjs main --tsc TSC --types NODE_MODULES --out FOLDER   # the package that people install
 //     node pack.mjs platform TARGET LIBRARY COMMAND --out FOLDER       # what it has for one system
 //     node pack.mjs create --out FOLDER                                # `npm create skillfold-agent`
+//
+// The address of the repository is the variable REPOSITORY, or else the field `repository` in Cargo.toml; without one the packages
+// name none, and npm takes them from no workflow.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +17,10 @@ const here = import.meta.dirname;
 const repository = join(here, "../..");
 const { description, license } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 // All packages have the version of the crates.
-const [, version] = /^version = "(.+)"$/m.exec(readFileSync(join(repository, "Cargo.toml"), "utf8"));
+const cargo = readFileSync(join(repository, "Cargo.toml"), "utf8");
+const [, version] = /^version = "(.+)"$/m.exec(cargo);
+const address = process.env.REPOSITORY || /^repository = "(.+)"$/m.exec(cargo)?.[1];
+const origin = address && { repository: { type: "git", url: `git+${address}.git` } };
 
 const SYSTEMS = {
   "aarch64-apple-darwin": { os: "darwin", cpu: "arm64" },
@@ -47,7 +53,7 @@ if (kind === "main") {
   packPlatform(...rest);
 } else if (kind === "create") {
   cpSync(join(here, "create-agent"), folder, { recursive: true });
-  addToManifest({ version });
+  addToManifest({ version, ...origin });
 } else {
   throw new Error("say what to pack: `main`, `platform` or `create`");
 }
@@ -78,7 +84,7 @@ function packMain() {
     cpSync(join(here, name), join(folder, name), { recursive: true });
   }
   const platforms = Object.values(SYSTEMS).map((system) => [packageFor(system), version]);
-  addToManifest({ version, optionalDependencies: Object.fromEntries(platforms) });
+  addToManifest({ version, ...origin, optionalDependencies: Object.fromEntries(platforms) });
 }
 
 function addToManifest(fields) {
@@ -101,7 +107,7 @@ function packPlatform(target, library, command) {
   chmodSync(join(folder, program), 0o755);
   const text = `# ${name}\n\nThe library and the command of [skillfold](https://www.npmjs.com/package/skillfold) for ${os} on ${cpu}.\n`;
   writeFileSync(join(folder, "README.md"), text);
-  const fields = { name, version, description, license, os: [os], cpu: [cpu], ...(libc && { libc: [libc] }) };
+  const fields = { name, version, description, license, ...origin, os: [os], cpu: [cpu], ...(libc && { libc: [libc] }) };
   const manifest = { ...fields, files: ["skillfold.node", program, ...LICENSES], engines: { node: ">=20.19" } };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
