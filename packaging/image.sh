@@ -21,7 +21,10 @@ archive="skillfold-$version-image.tar"
 place="$(mktemp -d)"
 # Its storage is in this folder too, so nothing remains on the machine.
 build=(buildah --root "$place/storage" --runroot "$place/running" --storage-driver vfs)
-trap 'rm -rf "$place"' EXIT
+# The files in it belong to other users, for whom an ordinary one has to become their root.
+remove=(rm -rf "$place")
+if [ "$(id -u)" != 0 ]; then remove=("${build[@]}" unshare rm -rf "$place"); fi
+trap '"${remove[@]}"' EXIT
 
 for target in "$@"; do
     case "$target" in
