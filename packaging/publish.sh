@@ -11,7 +11,7 @@
 #
 # Who may publish is up to each program: its login, its variables, or the identity of a workflow.
 set -euo pipefail
-shopt -s extglob
+shopt -s extglob nullglob
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/manifest.sh
 source packaging/manifest.sh
@@ -34,8 +34,9 @@ print(*(package["name"] for package in json.load(sys.stdin)["packages"] if packa
     cargo publish --workspace --locked --no-verify "${registry[@]}" "${there[@]}"
 }
 
+# uv uploads the attestations that it is given; only a workflow can make them.
 pypi() {
-    uv publish "$release"/*.whl "$release"/skillfold-+([0-9a-z.]).tar.gz
+    uv publish "$release"/*.whl "$release"/skillfold-+([0-9a-z.]).tar.gz "$release"/*.publish.attestation
 }
 
 # Nobody gets a package before what it needs is there: those of the systems first, all of them, or `npm ci` fails for everybody.
