@@ -164,7 +164,7 @@ plugins folder:
     python3 packaging/plugins/generate.py {{folder}}
     python3 packaging/plugins/generate.py --check {{folder}}
 
-# Build and pack the static Linux binary into dist/, and try it; fails if it has 20 MB
+# Build and pack the static Linux binary into dist/, and try it; fails if the archive has 20 MB
 archive:
     bash .ci/deep archive
 
