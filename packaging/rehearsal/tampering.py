@@ -28,7 +28,7 @@ from ways import Release
 
 MARK = b"\nchanged = True\n"
 # How programs say that a file is another.
-REASON = re.compile(r"mismatch|do not match|not signed|its signature|checksum (for|changed|did)|EINTEGRITY|BADSIG|invalid|couldn't be verified|one line of base64", re.IGNORECASE)
+REASON = re.compile(r"mismatch|do not match|not signed|its signature|checksum (for|of|changed|did)|EINTEGRITY|BADSIG|unexpected size|invalid|couldn't be verified|one line of base64", re.IGNORECASE)
 
 
 class Changing:
@@ -190,7 +190,7 @@ def of_crates(release: Release) -> dict[str, str]:
                 root.lend(Path(sysroot.stdout.strip()), "/opt/rust")
                 rust = {"LD_LIBRARY_PATH": "/opt/rust/lib"}
                 into = "PATH=/opt/rust/bin:$PATH; cd try &&"
-                root.must("PATH=/opt/rust/bin:$PATH; mkdir .cargo; cargo init --quiet --name try try", **rust)
+                root.must("PATH=/opt/rust/bin:$PATH; mkdir .cargo; cargo init --quiet --name trial try", **rust)
                 if how == "by a lock":
                     root.must(f"echo {ways.shell_words(registry.configuration())} >.cargo/config.toml")
                     root.must(f"{into} cargo add --quiet skillfold-core && cargo generate-lockfile", **rust)

@@ -132,7 +132,7 @@ def crates(release: Release, row: Row) -> None:
                 root.must(f"PATH=/opt/rust/bin:$PATH {readme_line('cargo install')}", **rust)
             use(root, row)
             with Timer(row, "program"):
-                root.must("PATH=/opt/rust/bin:$PATH; cargo init --quiet --name try try && cd try && cargo add --quiet skillfold", **rust)
+                root.must("PATH=/opt/rust/bin:$PATH; cargo init --quiet --name trial try && cd try && cargo add --quiet skillfold", **rust)
                 program = "fn main() -> Result<(), skillfold::Error> {\n" + example("rust").replace("# Ok::<(), skillfold::Error>(())", "Ok(())") + "}\n"
                 (root.root / "home/user/try/src/main.rs").write_text(program)
                 root.must("PATH=/opt/rust/bin:$PATH; cd try && cargo run --quiet", **rust)
