@@ -376,6 +376,8 @@ export interface Doctor {
   hooks: HookState[];
   /** The policy for sources; absent if there is none. */
   policy?: Policy;
+  /** The running program; absent in what a library answers. */
+  program?: ProgramState;
   /** Folders whose `SKILL.md` is not a valid skill, by root and folder. */
   refused: RefusedRecord[];
   /** The roots, in order of name precedence within a scope. */
@@ -937,6 +939,14 @@ export interface Origin {
   wanted?: string;
 }
 
+/** Another program of the same name on `PATH`. */
+export interface OtherProgram {
+  /** Whether the name starts it and not the running program, because it comes first on `PATH`. */
+  first: boolean;
+  /** Its path on `PATH`. */
+  path: string;
+}
+
 /** A skill whose source has another version. */
 export interface OutdatedRow {
   /** The version that is locked. */
@@ -1050,6 +1060,24 @@ export interface Position {
   column: number;
   /** The line, starting at 1. */
   line: number;
+}
+
+/** The running program: how it was installed, and how to update it. */
+export interface ProgramState {
+  /**
+   * What installed it: `cargo`, `pip`, `uv`, `uvx`, `pipx`, `npm`, `npx`, `pnpm`, `bun`, `dpkg`, `rpm`,
+   * `homebrew`, `script` (the install script), `image` (a container image), `build` (built and not installed) or
+   * `unknown`.
+   */
+  installed_by: string;
+  /** Other programs of its name on `PATH`, in its order. */
+  others: OtherProgram[];
+  /** Its path, with links resolved. */
+  path: string;
+  /** What to do for an update, as the end of a sentence, with commands in backticks. */
+  to_update: string;
+  /** Its version. */
+  version: string;
 }
 
 /** What a model is told for a request, and what it costs in tokens. */

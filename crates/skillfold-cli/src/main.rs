@@ -10,6 +10,8 @@ mod terminal;
 
 mod host;
 
+mod installation;
+
 mod trace;
 
 mod commands;

@@ -68,6 +68,7 @@ __all__ = [
     "NearTrigger",
     "NotFor",
     "Origin",
+    "OtherProgram",
     "Outdated",
     "OutdatedRow",
     "Overlap",
@@ -77,6 +78,7 @@ __all__ = [
     "Policy",
     "PolicyRow",
     "Position",
+    "ProgramState",
     "Prompt",
     "Proposal",
     "ProposalList",
@@ -565,6 +567,8 @@ class Doctor(View):
     """The hooks of the clients that the user has."""
     policy: Policy | None
     """The policy for sources; absent if there is none."""
+    program: ProgramState | None
+    """The running program; absent in what a library answers."""
     refused: list[RefusedRecord]
     """Folders whose `SKILL.md` is not a valid skill, by root and folder."""
     roots: list[RootState]
@@ -1186,6 +1190,16 @@ class Origin(View):
     """The version as typed."""
 
 
+class OtherProgram(View):
+    """Another program of the same name on `PATH`."""
+
+    __slots__ = ()
+    first: bool
+    """Whether the name starts it and not the running program, because it comes first on `PATH`."""
+    path: str
+    """Its path on `PATH`."""
+
+
 class OutdatedRow(View):
     """A skill whose source has another version."""
 
@@ -1315,6 +1329,25 @@ class Position(View):
     """The column in characters, starting at 1."""
     line: int
     """The line, starting at 1."""
+
+
+class ProgramState(View):
+    """The running program: how it was installed, and how to update it."""
+
+    __slots__ = ()
+    installed_by: str
+    """What installed it: `cargo`, `pip`, `uv`, `uvx`, `pipx`, `npm`, `npx`, `pnpm`, `bun`, `dpkg`, `rpm`,
+    `homebrew`, `script` (the install script), `image` (a container image), `build` (built and not installed)
+    or `unknown`.
+    """
+    others: list[OtherProgram]
+    """Other programs of its name on `PATH`, in its order."""
+    path: str
+    """Its path, with links resolved."""
+    to_update: str
+    """What to do for an update, as the end of a sentence, with commands in backticks."""
+    version: str
+    """Its version."""
 
 
 class Prompt(DecidedView):
@@ -2562,6 +2595,7 @@ Doctor._fields = {
     "clients": (None, ClientCost),
     "hooks": (None, HookState),
     "policy": (None, Policy),
+    "program": (None, ProgramState),
     "refused": (None, RefusedRecord),
     "roots": (None, RootState),
     "settings": (None, SettingProblem),
@@ -2828,6 +2862,10 @@ Origin._fields = {
     "versions": (None, VersionRow),
     "wanted": (None, None),
 }
+OtherProgram._fields = {
+    "first": (None, None),
+    "path": (None, None),
+}
 OutdatedRow._fields = {
     "locked": (None, Pin),
     "name": (None, None),
@@ -2880,6 +2918,13 @@ Policy._fields = {
 Position._fields = {
     "column": (None, None),
     "line": (None, None),
+}
+ProgramState._fields = {
+    "installed_by": (None, None),
+    "others": (None, OtherProgram),
+    "path": (None, None),
+    "to_update": (None, None),
+    "version": (None, None),
 }
 Prompt._fields = {
     "added_tokens": (None, None),

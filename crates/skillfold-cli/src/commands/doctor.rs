@@ -10,7 +10,8 @@ use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::discovery::CLIENT_FOLDERS;
 use skillfold::view::{
-    ClientCost, Doctor, DoctorSummary, Document, HookState, PolicyView, RootCacheState, RootState,
+    ClientCost, Doctor, DoctorSummary, Document, HookState, PolicyView, ProgramState,
+    RootCacheState, RootState,
 };
 use skillfold::{
     Environment, Skills, conversation::Conversations, discovery::DiscoveryReport,
@@ -23,6 +24,7 @@ use crate::client_state::{ClientState, all_tokens, client_prompt, cost_text, tit
 use crate::commands::show;
 use crate::failure::{CommandResult, EXIT_PROBLEMS, Failure};
 use crate::host;
+use crate::installation;
 use crate::terminal::output::{
     BAD, BOLD, DIM, GOOD, Output, PLAIN, WARN, format_finding, paint, pluralize, print_findings,
     severity_style,
@@ -43,6 +45,7 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
     let environment = host::environment(global)?;
     let mut doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
     doctor.clients = client_costs(&skills, &environment);
+    doctor.program = installation::running();
     if let Some(client) = options.client {
         doctor.hooks.retain(|it| it.client == client.id);
         doctor.clients.retain(|it| it.client == client.id);
@@ -76,6 +79,9 @@ pub(crate) fn run(global: &Global, options: &Options, output: &mut Output) -> Co
             output.say(format!(
                 "{name} has no server of ours; `skillfold setup {id}` adds it"
             ));
+        }
+        if let Some(program) = &doctor.program {
+            print_program(program, output)?;
         }
         output.say(summary_text(&doctor.summary));
         host::say_held(&skills.catalog(), output);
@@ -137,6 +143,27 @@ fn print_client_costs(clients: &[ClientCost], output: &mut Output) -> Result<(),
             None => cost_text(it.tokens, it.saved_tokens),
         };
         output.line(format!("  {client:12}  {state}"))?;
+    }
+    output.line("")
+}
+
+fn print_program(program: &ProgramState, output: &mut Output) -> Result<(), Failure> {
+    output.line(paint(BOLD, "Program"))?;
+    let way = installation::description(&program.installed_by);
+    let update = visible(&program.to_update);
+    output.line(format!("  {}", visible(&program.path)))?;
+    output.line(format!("{INDENT}{way}; to update, {update}"))?;
+    for other in &program.others {
+        let state = if other.first {
+            paint(
+                WARN,
+                "is another program, which `skillfold` starts: it comes first on PATH",
+            )
+        } else {
+            paint(DIM, "is another program on PATH, which is not started")
+        };
+        output.line(format!("  {}", visible(&other.path)))?;
+        output.line(format!("{INDENT}{state}"))?;
     }
     output.line("")
 }

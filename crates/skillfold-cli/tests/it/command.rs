@@ -56,12 +56,20 @@ impl World {
         let text = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes);
             let root = self.folder.path().canonicalize().unwrap();
-            text.replace(&*root.to_string_lossy(), "ROOT")
+            let text = text.replace(&*root.to_string_lossy(), "ROOT");
+            text.replace(&*program().to_string_lossy(), "PROGRAM")
         };
         let (data, talk) = (text(&output.stdout), text(&output.stderr));
         let talk: String = talk.lines().map(|line| format!("! {line}\n")).collect();
         format!("{data}{talk}exit {}\n", output.status.code().unwrap())
     }
+}
+
+/// Returns the real path of the command.
+pub(crate) fn program() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_skillfold"))
+        .canonicalize()
+        .unwrap()
 }
 
 /// Returns the command, in a folder, with a home and nothing else around it.

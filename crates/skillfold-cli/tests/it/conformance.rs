@@ -14,9 +14,16 @@ fn every_conformance_case_passes() {
         if answer.is_empty() {
             return String::from_utf8_lossy(&output.stderr).into_owned();
         }
-        answer
+        without_program(&answer)
     });
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Drops what no other frontend answers: how the program was installed.
+fn without_program(answer: &str) -> String {
+    let mut answer: Value = serde_json::from_str(answer).unwrap();
+    answer.as_object_mut().unwrap().remove("program");
+    answer.to_string()
 }
 
 /// Returns what a person would type for a request.

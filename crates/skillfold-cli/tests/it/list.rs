@@ -276,6 +276,10 @@ fn doctor_reports_the_status_of_each_root_and_skill() {
       .agents/skills    project, untrusted  1 skill, 1 invalid SKILL.md
       searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .claude/skills, .agent/skills, .skillfold/skills, folders of single clients
 
+    Program
+      PROGRAM
+          built by cargo and not installed; to update, build it again from the newer sources
+
     ! 4 found: 3 parsed, 1 repaired, 1 active, 1 shadowed, 1 disabled, 1 untrusted, 1 refused
     exit 1
     ");

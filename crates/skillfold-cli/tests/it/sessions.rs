@@ -6,6 +6,8 @@ use std::process::Command;
 use skillfold_testkit::{folder, lay_out};
 use tempfile::TempDir;
 
+use crate::command::program;
+
 #[test]
 fn readme_session_is_reproducible() {
     check("README.md", "//- person/app/.git/HEAD\n");
@@ -361,6 +363,10 @@ fn printed(typed: &str, home: &Path) -> String {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let text = text.replace(&*home.to_string_lossy(), "/home/user");
+    let text = text.replace(
+        &*program().to_string_lossy(),
+        "/home/user/skillfold/target/debug/skillfold",
+    );
     let lines = text.trim_end().lines();
     lines.map(|line| format!("{}\n", line.trim_end())).collect()
 }

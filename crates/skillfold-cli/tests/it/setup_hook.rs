@@ -323,6 +323,10 @@ fn doctor_reports_whether_a_hook_has_run() {
       claude-code   not installed; `skillfold setup claude-code` adds it
       codex         not installed; `skillfold setup codex` adds it
 
+    Program
+      PROGRAM
+          built by cargo and not installed; to update, build it again from the newer sources
+
     ! No skills found. `skillfold new NAME` creates one
     exit 0
     ");
@@ -335,6 +339,10 @@ fn doctor_reports_whether_a_hook_has_run() {
     Clients
       claude-code   about 0 tokens in every request, 0 fewer than without Skillfold
       codex         about 0 tokens in every request, 0 fewer than without Skillfold
+
+    Program
+      PROGRAM
+          built by cargo and not installed; to update, build it again from the newer sources
 
     ! No skills found. `skillfold new NAME` creates one
     exit 0

@@ -97,6 +97,10 @@ fn hand_written_setting_holds_everything_and_every_command_prints_the_fix() {
       ~/.agents/skills  user  1 skill
       searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .agents/skills, .claude/skills, .agent/skills, .skillfold/skills, folders of single clients
 
+    Program
+      PROGRAM
+          built by cargo and not installed; to update, build it again from the newer sources
+
     ! 1 found: 1 parsed, 1 held
     ! 1 skill is held until you trust it: `skillfold trust --held` shows it and asks
     exit 0
@@ -153,11 +157,8 @@ fn hand_written_setting_holds_everything_and_every_command_prints_the_fix() {
     assert!(json.contains("\"status\": \"held\""), "{json}");
     let json = world.data(&["doctor", "--json"]);
     assert!(json.contains("\"held\": 1"), "{json}");
-    assert!(
-        world
-            .run(&["trust", "--held", "--yes"])
-            .contains("Trusted: 1 skill")
-    );
+    let trusted = world.run(&["trust", "--held", "--yes"]);
+    assert!(trusted.contains("Trusted: 1 skill"), "{trusted}");
     assert!(world.run(&["list"]).contains("pdf  user  Fills in forms"));
 }
 

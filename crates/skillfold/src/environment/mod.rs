@@ -347,22 +347,38 @@ impl Environment {
 
     /// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.
     /// Such a path survives an update that installs a new version next to the old one.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this module reads the environment"
-    )]
     pub fn program() -> Result<PathBuf, Error> {
-        let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
+        let running = running_program()?;
         let real = real_path(&running);
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&folders)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(running.file_name().unwrap_or_default()))
-            .find(|path| path.is_file());
+        let found = Self::programs_on_path()?.into_iter().next();
         Ok(found
             .filter(|found| real_path(found) == real)
             .unwrap_or(running))
     }
+
+    /// Returns the path of the running program with links resolved, except on Windows.
+    pub fn real_program() -> Result<PathBuf, Error> {
+        running_program().map(follow_links)
+    }
+
+    /// Returns the files on `PATH` with the name of the running program, in its order.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module reads the environment"
+    )]
+    pub fn programs_on_path() -> Result<Vec<PathBuf>, Error> {
+        let running = running_program()?;
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        Ok(std::env::split_paths(&folders)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(running.file_name().unwrap_or_default()))
+            .filter(|path| path.is_file())
+            .collect())
+    }
+}
+
+fn running_program() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(|error| Error::read("program", error))
 }
 
 /// Returns a path with `/` as its separator, as in ids and labels.

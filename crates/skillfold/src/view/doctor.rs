@@ -36,6 +36,38 @@ pub struct Doctor {
     pub hooks: Vec<HookState>,
     /// What the models of the clients that are set up pay for skills.
     pub clients: Vec<ClientCost>,
+    /// The running program; absent in what a library answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramState>,
+}
+
+/// The running program: how it was installed, and how to update it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[expect(clippy::exhaustive_structs, reason = "the command creates it")]
+pub struct ProgramState {
+    /// Its path, with links resolved.
+    pub path: String,
+    /// Its version.
+    pub version: String,
+    /// What installed it: `cargo`, `pip`, `uv`, `uvx`, `pipx`, `npm`, `npx`, `pnpm`, `bun`, `dpkg`, `rpm`, `homebrew`, `script` (the
+    /// install script), `image` (a container image), `build` (built and not installed) or `unknown`.
+    pub installed_by: String,
+    /// What to do for an update, as the end of a sentence, with commands in backticks.
+    pub to_update: String,
+    /// Other programs of its name on `PATH`, in its order.
+    pub others: Vec<OtherProgram>,
+}
+
+/// Another program of the same name on `PATH`.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[expect(clippy::exhaustive_structs, reason = "the command creates it")]
+pub struct OtherProgram {
+    /// Its path on `PATH`.
+    pub path: String,
+    /// Whether the name starts it and not the running program, because it comes first on `PATH`.
+    pub first: bool,
 }
 
 /// The hook of a client.
@@ -210,6 +242,7 @@ impl Doctor {
             summary: summary(&catalog),
             hooks: Vec::new(),
             clients: Vec::new(),
+            program: None,
         }
     }
 

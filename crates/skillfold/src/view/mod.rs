@@ -44,7 +44,8 @@ pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::ClientPrompt;
 pub use composed::Composed;
 pub use doctor::{
-    ClientCost, Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState,
+    ClientCost, Doctor, DoctorSummary, HookState, OtherProgram, ProgramState, RootCacheState,
+    RootState, SkillState,
 };
 pub use evaluation::{EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery};
 #[cfg(feature = "store")]
