@@ -39,6 +39,11 @@ def target(page, link):
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), urllib.parse.unquote(parts.path)))
 
 
+def is_verbatim(page):
+    """Returns whether a page is shown as it is written, with its frontmatter: it is for models."""
+    return page.endswith("/SKILL.md") or page.startswith("examples/agents/")
+
+
 def summary():
     """Returns the summary with paths from the root of the repository, and these paths."""
     text = (DOCS / "SUMMARY.md").read_text(encoding="utf-8")
@@ -64,8 +69,7 @@ def stage(source):
             (source / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / file, source / file)
     for page in pages:
-        # A skill is shown as it is written, with its frontmatter.
-        if page.endswith("/SKILL.md"):
+        if is_verbatim(page):
             text = (ROOT / page).read_text(encoding="utf-8")
             (source / page).write_text(f"# {page}\n\n`````markdown\n{text}`````\n", encoding="utf-8")
     return wrong
@@ -79,6 +83,7 @@ def build(output):
         wrong = stage(folder / "src")
         for name in ["book.toml", "book.css"]:
             shutil.copyfile(DOCS / name, folder / name)
+        shutil.copytree(DOCS / "theme", folder / "theme")
         run = subprocess.run(["mdbook", "build", "--dest-dir", output, folder], capture_output=True, text=True)
         said = (run.stdout + run.stderr).splitlines()
         if run.returncode:
@@ -150,7 +155,9 @@ def check_sources():
             file = target(page, link) or page
             if not (ROOT / file).exists():
                 wrong.append(f"{page} links to {link}, which does not exist")
-            elif file in text and not file.endswith("/SKILL.md") and urllib.parse.unquote(parts.fragment) not in anchors(text[file]):
+            elif file.endswith(".md") and file not in text:
+                wrong.append(f"{page} links to {link}, which docs/SUMMARY.md does not list")
+            elif file in text and not is_verbatim(file) and urllib.parse.unquote(parts.fragment) not in anchors(text[file]):
                 wrong.append(f"{page} links to {link}, which has no such anchor")
     return wrong, f"{len(pages)} pages, {count} links"
 
@@ -177,4 +184,5 @@ def main():
     sys.exit(bool(wrong + dead))
 
 
-main()
+if __name__ == "__main__":
+    main()
