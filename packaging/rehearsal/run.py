@@ -74,7 +74,7 @@ def tag(source: Path, keys: Path, version: str, checks: list[str]) -> None:
         git(source, "tag", "--annotate", f"v{version}", "--message", f"Skillfold {version}")
 
 
-def make(release: Release, row: Row, quick: dict[str, str]) -> None:
+def make(release: Release, row: Row, targets: list[str], quick: dict[str, str]) -> None:
     """Build, pack and sign everything, each artifact by the script that the workflow runs too."""
     target = os.environ.get("CARGO_TARGET_DIR", str(release.tools.parent / "target"))
     whole = {name: value for name, value in os.environ.items() if name not in QUICK}
@@ -91,11 +91,12 @@ def make(release: Release, row: Row, quick: dict[str, str]) -> None:
             raise clean_root.Failed(f"packaging/{' '.join(words)}: see {logs / name}")
         print(f"made: {name}, {row.seconds[name]:.0f} s", flush=True)
 
-    for name in TARGETS:
+    linux = [name for name in targets if "linux" in name]
+    for name in targets:
         step(f"archive {name}", "archive.sh", name, **({} if name == TARGETS[0] else quick))
-    for name in TARGETS[:2]:
+    for name in linux:
         step(f"packages {name}", "packages.sh", name)
-    step("image", "image.sh", *TARGETS[:2])
+    step("image", "image.sh", *linux)
     step("wheels", "wheels.sh", *LIBRARIES, **quick)
     step("npm", "npm.sh", *LIBRARIES, **quick)
     step("materials", "materials.sh")
@@ -123,6 +124,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"make, {', '.join(WAYS)}, tampering; all of them unless some are named", metavar="PART")
     parser.add_argument("--version", default="0.1.0")
     parser.add_argument("--cache", type=Path, default=Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "skillfold-rehearsal"))
+    parser.add_argument("--targets", nargs="*", default=TARGETS, help="archives for these systems alone")
     parser.add_argument("--checks", nargs="*", default=[], help="only these checks of packaging/release.py, before the tag")
     parser.add_argument("--quick", action="store_true", help="without the final optimizations, but for the command of this system")
     parser.add_argument("--programs", action="store_true", help="list the programs of the system that it needs")
@@ -160,7 +162,7 @@ def rehearse(chosen: argparse.Namespace) -> None:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         tag(source, cache / "keys", chosen.version, chosen.checks)
-        make(release, made, QUICK if chosen.quick else {})
+        make(release, made, chosen.targets, QUICK if chosen.quick else {})
     for name in WAYS:
         if name not in parts:
             continue

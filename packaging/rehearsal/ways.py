@@ -22,6 +22,17 @@ readme = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(readme)
 
 
+# What `skillfold doctor` says.
+SAID = {
+    "crates": "installed by cargo",
+    "pypi": "installed by uv",
+    "npm": "installed by npm",
+    "image": "part of a container image",
+    "apt": "installed by dpkg",
+    "script": "installed by the install script",
+}
+
+
 @dataclass
 class Release:
     """What is published: a checkout with dist/release, and where the tools are."""
@@ -103,7 +114,14 @@ def use(root: CleanRoot, row: Row, prefix: str = "") -> None:
             raise Failed("`skillfold setup codex` left no server in its configuration")
         person.type("skillfold setup codex --undo --yes")
     row.version = root.must("skillfold --version").strip()
-    [row.doctor] = re.findall(r"^Installed.*", person.type("skillfold doctor", check=False), re.MULTILINE) or ["?"]
+    how_installed(row, person.type("skillfold doctor", check=False))
+
+
+def how_installed(row: Row, doctor: str) -> None:
+    """Note what `skillfold doctor` says about how it was installed, which has to be this way."""
+    [row.doctor] = re.findall(r"^\s+(.*; to update, .*)$", doctor, re.MULTILINE) or ["nothing"]
+    if not row.doctor.startswith(SAID[row.way]):
+        raise Failed(f"`skillfold doctor` says `{row.doctor}`, not `{SAID[row.way]}`")
 
 
 def size(folder: Path) -> int:
@@ -235,7 +253,7 @@ def image(release: Release, row: Row) -> None:
             if '"serverInfo"' not in answer:
                 raise Failed(f"the server in the image answers {answer!r}")
         row.version = podman(shell.replace(" list", " --version")).strip()
-        [row.doctor] = re.findall(r"^Installed.*", podman(shell.replace(" list", " doctor") + "true"), re.MULTILINE) or ["?"]
+        how_installed(row, podman(shell.replace(" list", " doctor")))
         podman(f"podman {storage} rmi --force {name}:{release.version}; podman {storage} unshare true || true")
 
 
