@@ -253,6 +253,11 @@ readme *options:
 book folder="dist/book":
     python3 .ci/book.py {{folder}}
 
+# Build the site in dist/site: the landing page, the book below it, and a report on the examples; needs mdBook 0.5.4
+site folder="dist/site":
+    cargo build --release -p skillfold-cli
+    python3 .ci/build_site.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" {{folder}}
+
 # Run CI's checks that measure time or load ten times, beside two busy loops
 timing runs="10":
     bash .ci/timing {{runs}}

@@ -6,21 +6,20 @@
 // `--pictures` also writes the pictures of the documentation.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { BROWSER, faults, inEachView, launch, paleText } from "./browser.mjs";
+
 const { values: options } = parseArgs({
   options: {
     skillfold: { type: "string" },
-    modules: { type: "string", default: "." },
-    chromium: { type: "string", default: "/usr/bin/chromium" },
     pictures: { type: "string" },
+    ...BROWSER,
   },
 });
-const { chromium } = createRequire(join(resolve(options.modules), "page.js"))("playwright-core");
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /// Writes a file and its folders.
@@ -67,32 +66,20 @@ function layOut(home) {
   return project;
 }
 
-/// Returns what is wrong with an opened page.
-function faults(width) {
+/// Returns what is wrong with an opened report.
+function reportFaults() {
   const found = [];
-  if (!document.documentElement.lang) found.push("the page has no `lang`");
-  if (!document.title) found.push("the page has no title");
-  const heads = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((head) => Number(head.tagName[1]));
-  heads.forEach((level, index) => {
-    if (level > (heads[index - 1] ?? 0) + 1) found.push(`heading ${index + 1} has level ${level} after ${heads[index - 1]}`);
-  });
-  if (heads.filter((level) => level === 1).length !== 1) found.push("the page has not one main heading");
-  const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  if (overflow > 0) found.push(`the page is ${overflow} px too wide at ${width} px`);
   if (document.querySelector("script, img, link, iframe, object")) found.push("the page has an element that loads or runs");
   for (const table of document.querySelectorAll("table")) {
     if (!table.caption?.textContent) found.push("a table has no caption");
     if ([...table.querySelectorAll("th")].some((head) => !head.scope)) found.push("a table head has no scope");
-  }
-  for (const link of document.querySelectorAll("a[href^='#']")) {
-    if (!document.querySelector(link.getAttribute("href"))) found.push(`a link leads nowhere: ${link.href}`);
   }
   if (getComputedStyle(document.querySelector("section")).borderTopWidth === "0px") found.push("the style is not used");
   return found;
 }
 
 const home = mkdtempSync(join(tmpdir(), "skillfold-page-"));
-const browser = await chromium.launch({ executablePath: options.chromium, args: ["--no-sandbox"] });
+const browser = await launch(options);
 const problems = [];
 try {
   const project = layOut(home);
@@ -100,26 +87,19 @@ try {
     execFileSync(resolve(options.skillfold), command, { cwd: project, env: { HOME: home }, stdio: "ignore" });
   }
   const address = pathToFileURL(join(project, "skillfold-report.html")).href;
-  for (const javaScriptEnabled of [false, true]) {
-    for (const colorScheme of ["light", "dark"]) {
-      for (const width of [360, 1280]) {
-        const name = `${width} px, ${colorScheme}, ${javaScriptEnabled ? "with" : "without"} scripts`;
-        const page = await browser.newPage({ javaScriptEnabled, colorScheme, viewport: { width, height: 900 } });
-        page.on("console", (message) => problems.push(`${name}: console: ${message.text()}`));
-        page.on("pageerror", (error) => problems.push(`${name}: error: ${error.message}`));
-        page.on("request", (request) => request.url() === address || problems.push(`${name}: request: ${request.url()}`));
-        await page.goto(address);
-        // Runs outside the page's own scripts, which are off or forbidden.
-        problems.push(...(await page.evaluate(faults, width)).map((fault) => `${name}: ${fault}`));
-        const height = { "light-1280": 1000, "dark-360": 1700 }[`${colorScheme}-${width}`];
-        if (options.pictures && javaScriptEnabled && height) {
-          const path = join(options.pictures, `report-${colorScheme}.png`);
-          await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height } });
-        }
-        await page.close();
-      }
+  await inEachView(browser, async (page, name, { javaScriptEnabled, colorScheme, viewport }) => {
+    page.on("console", (message) => problems.push(`${name}: console: ${message.text()}`));
+    page.on("pageerror", (error) => problems.push(`${name}: error: ${error.message}`));
+    page.on("request", (request) => request.url() === address || problems.push(`${name}: request: ${request.url()}`));
+    await page.goto(address);
+    const found = [...(await page.evaluate(faults)), ...(await page.evaluate(reportFaults)), ...(await page.evaluate(paleText, 4.5))];
+    problems.push(...found.map((fault) => `${name}: ${fault}`));
+    const height = { "light-1280": 1000, "dark-360": 1700 }[`${colorScheme}-${viewport.width}`];
+    if (options.pictures && javaScriptEnabled && height) {
+      const path = join(options.pictures, `report-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width: viewport.width, height } });
     }
-  }
+  });
 } finally {
   await browser.close();
   rmSync(home, { recursive: true });

@@ -90,6 +90,13 @@ install_linters() {
     fi
 }
 
+# Drives a browser.
+install_browser_driver() {
+    if [ ! -d "$cache/browser/node_modules/playwright-core" ]; then
+        npm install --silent --no-fund --no-audit --prefix "$cache/browser" playwright-core@1.65.0
+    fi
+}
+
 install_nightly() {
     if ! cargo +nightly --version >/dev/null 2>&1; then
         rustup toolchain install nightly --profile minimal

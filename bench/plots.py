@@ -156,6 +156,11 @@ def numbers_in(source):
     if anchor:
         sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
         text = next((section for section in sections if anchor_of(section.partition("\n")[0]) == anchor), "")
+    return numbers(text)
+
+
+def numbers(text):
+    """Return all numbers of a text."""
     return {Decimal(word.replace(",", "")) for word in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
 
 
