@@ -77,6 +77,12 @@ def stage(source):
 
 def build(output):
     """Builds the book. Returns what is wrong with the summary, and what mdBook warns of."""
+    try:
+        version = subprocess.run(["mdbook", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    except FileNotFoundError:
+        version = "no mdbook"
+    if version != VERSION:
+        sys.exit(f"error: found {version}, need {VERSION}: cargo install --locked {VERSION.replace(' v', '@')}")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "src").mkdir()
@@ -170,12 +176,6 @@ def main():
         print(counts)
         sys.exit(bool(wrong))
     output = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist/book").resolve()
-    try:
-        version = subprocess.run(["mdbook", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    except FileNotFoundError:
-        version = "no mdbook"
-    if version != VERSION:
-        sys.exit(f"error: found {version}, need {VERSION}: cargo install --locked {VERSION.replace(' v', '@')}")
     wrong = build(output)
     dead, counts = check(output)
     for line in wrong + dead:

@@ -54,9 +54,9 @@ export function faults() {
     if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) found.push(`a link leads nowhere: ${link.getAttribute("href")}`);
   }
 
-  // A part may be too wide although the page does not scroll: what clips it hides it. Only code and tables scroll.
+  // A part may be too wide although the page does not scroll: what clips it hides it. Only code, tables and drawings scroll.
   const width = document.documentElement.clientWidth;
-  const mayScroll = (element) => element.matches("pre, code, :has(> table)") && getComputedStyle(element).overflowX !== "visible";
+  const mayScroll = (element) => element.matches("pre, code, :has(> table, > img)") && getComputedStyle(element).overflowX !== "visible";
   const isApart = (element) => {
     for (let outer = element.parentElement; outer; outer = outer.parentElement) {
       if (mayScroll(outer) || getComputedStyle(outer).clipPath !== "none") return true;
