@@ -44,8 +44,8 @@ for target in "$@"; do
     # `skillfold doctor` tells by this file that it runs in the image.
     install -D -m 644 /dev/null "$context/system/usr/local/share/skillfold/image"
     mkdir "$context/system/etc"
-    echo "nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin" >"$context/system/etc/passwd"
-    echo "nonroot:x:65532:" >"$context/system/etc/group"
+    echo "user:x:65532:65532:user:/home/user:/sbin/nologin" >"$context/system/etc/passwd"
+    echo "user:x:65532:" >"$context/system/etc/group"
     chmod 1777 "$context/system/tmp"
     "${build[@]}" build --quiet --platform "linux/$architecture" --timestamp "$time" --identity-label=false \
         --build-arg "VERSION=$version" --file packaging/Containerfile --manifest skillfold "$context"
