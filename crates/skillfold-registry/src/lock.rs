@@ -167,6 +167,18 @@ struct LockDocument {
     skills: Vec<LockedSkill>,
 }
 
+/// What a file of any format has.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "format")]
+    _format: FormatNumber<1>,
+}
+
+/// Checks the format of a file before anything else in it: another one may have members that this version does not know.
+pub(crate) fn check_format(text: &str) -> Result<(), toml::de::Error> {
+    toml::from_str::<Head>(text).map(drop)
+}
+
 impl Lockfile {
     /// Reads a lock. `file` is its path, for messages.
     ///
@@ -178,7 +190,8 @@ impl Lockfile {
             let message = format!("Could not read the lock `{file}`: {why}");
             Error::new(ErrorKind::Invalid, message, UNREADABLE)
         };
-        let document: LockDocument = toml::from_str(text).map_err(|error| {
+        let parsed = check_format(text).and_then(|()| toml::from_str::<LockDocument>(text));
+        let document = parsed.map_err(|error| {
             let place = error.span().map_or_else(String::new, |span| {
                 format!("line {}: ", line_number(text, span.start))
             });

@@ -9,6 +9,7 @@ use skillfold_core::{Error, ErrorKind};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::address::Address;
+use crate::lock::check_format;
 
 /// The name of the file.
 pub const WANTED_FILE: &str = "skills.toml";
@@ -95,8 +96,9 @@ impl WantedSkills {
                 format!("line {}: ", line_number(text, it.start))
             })
         };
-        let document: WantedDocument = toml::from_str(text)
-            .map_err(|error| invalid(format!("{}{}", line(error.span()), error.message())))?;
+        let read = check_format(text).and_then(|()| toml::from_str::<WantedDocument>(text));
+        let document =
+            read.map_err(|error| invalid(format!("{}{}", line(error.span()), error.message())))?;
         let parsed: DocumentMut = text
             .parse()
             .map_err(|error: toml_edit::TomlError| invalid(error.message().to_owned()))?;

@@ -280,6 +280,15 @@ fn opencode_file(folder: &Path) -> PathBuf {
     }
 }
 
+/// Resolves links in a path, if it exists.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "dotfile managers link a user's own files; the store opens the result without following a link"
+)]
+pub(crate) fn follow_links(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
+}
+
 impl fmt::Display for SetupClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())

@@ -165,7 +165,9 @@ pub(crate) fn remove(text: &str, path: &[&str], names: &[&str]) -> Result<String
         let end = comma.map_or(member.end(), |comma| comma + 1);
         let rest = text[end..].trim_start_matches([' ', '\t']);
         let blank_before = |offset: usize| text[..offset].trim_end().len();
-        let mut own = if comma.is_some() && !rest.starts_with(['\r', '\n']) {
+        let mut own = if comma.is_some() && is_added_item(text, level, member, end) {
+            level.start() + 1..end
+        } else if comma.is_some() && !rest.starts_with(['\r', '\n']) {
             // Something follows on the line, and must not move up behind a comment.
             member.start()..text.len() - rest.len()
         } else {
@@ -193,6 +195,15 @@ pub(crate) fn remove(text: &str, path: &[&str], names: &[&str]) -> Result<String
         cuts.sort_by_key(|cut| cut.start);
     }
     Ok(cut_out(text, cuts))
+}
+
+/// Returns whether a member was added to an object of one line as an item is: on a line of its own, before the others. The line
+/// break came with it.
+fn is_added_item(text: &str, level: &Object<'_>, member: &ObjectProp<'_>, end: usize) -> bool {
+    let before = &text[level.start() + 1..member.start()];
+    let after = &text[end..level.end()];
+    let has_line = before.trim().is_empty() && before.contains('\n');
+    has_line && (!after.starts_with(WHITESPACE) || !after.contains('\n'))
 }
 
 /// Returns a text without some ranges, which are in order and do not overlap.

@@ -9,7 +9,7 @@ use skillfold::core::Error;
 use skillfold_store::{Access, WriteTarget, other_format};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::client::SetupClient;
+use crate::client::{ClientFile, SetupClient, follow_links};
 
 /// Maximum size of the records file.
 const MAX_RECORDS_BYTES: u64 = 1024 * 1024;
@@ -76,10 +76,11 @@ fn read_all(environment: &Environment) -> Option<Vec<(PathBuf, Record)>> {
     let saved = target.read(MAX_RECORDS_BYTES).ok()?;
     let document: DocumentMut = target.text(saved.as_ref()).ok()??.parse().ok()?;
     let records = document.get(KEY)?.as_array_of_tables()?;
-    Some(records.iter().filter_map(parse).collect())
+    let parsed = records.iter().filter_map(|table| parse(environment, table));
+    Some(parsed.collect())
 }
 
-fn parse(table: &Table) -> Option<(PathBuf, Record)> {
+fn parse(environment: &Environment, table: &Table) -> Option<(PathBuf, Record)> {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let parts = [SetupPart::Server, SetupPart::Hook, SetupPart::List];
     let texts = |key: &str| -> Vec<String> {
@@ -87,11 +88,15 @@ fn parse(table: &Table) -> Option<(PathBuf, Record)> {
         let texts = items.flatten().filter_map(|item| item.as_str());
         texts.map(str::to_owned).collect()
     };
+    let file = PathBuf::from(text("file")?);
     let record = Record {
-        client: text("client")?.parse().ok()?,
+        client: match text("client") {
+            Some(client) => client.parse().ok()?,
+            None => client_of(environment, &file)?,
+        },
         part: parts
             .into_iter()
-            .find(|part| text("part") == Some(part.name()))?,
+            .find(|part| part_name(table) == Some(part.name()))?,
         inserted: match text("inserted") {
             Some("") => Vec::new(),
             Some(inserted) => vec![inserted.to_owned()],
@@ -105,7 +110,26 @@ fn parse(table: &Table) -> Option<(PathBuf, Record)> {
         earlier: texts("earlier"),
         replaced: text("replaced").map(str::to_owned),
     };
-    Some((text("file")?.into(), record))
+    Some((file, record))
+}
+
+/// Returns the name of a record's part. The first version recorded servers only, without a part or a client.
+fn part_name(table: &Table) -> Option<&str> {
+    match table.get("part") {
+        Some(part) => part.as_str(),
+        None => Some(SetupPart::Server.name()),
+    }
+}
+
+/// Returns the client whose servers are in a file.
+fn client_of(environment: &Environment, file: &Path) -> Option<SetupClient> {
+    SetupClient::ALL.into_iter().find(|client| {
+        let is_its = |which| {
+            let path = client.file(environment, which);
+            path.is_ok_and(|path| path == file || follow_links(path) == file)
+        };
+        is_its(ClientFile::User) || is_its(ClientFile::Project)
+    })
 }
 
 /// Checks that the records can be written: another version may have used another format.
@@ -121,7 +145,7 @@ pub(crate) fn check_format(environment: &Environment) -> Result<(), Error> {
         return Ok(());
     };
     let found = document.get("format").and_then(Item::as_integer);
-    if found == Some(FORMAT) {
+    if found.is_some_and(|found| READ_FORMATS.contains(&found)) {
         return Ok(());
     }
     let found = found.map_or_else(|| "no format".to_owned(), |it| format!("format {it}"));
@@ -161,7 +185,7 @@ pub(crate) fn save(
     if let Some(records) = records.as_array_of_tables_mut() {
         let is_same = |table: &Table| {
             let text = |key: &str| table.get(key).and_then(Item::as_str);
-            text("file") == Some(name) && text("part") == Some(part.name())
+            text("file") == Some(name) && part_name(table) == Some(part.name())
         };
         records.retain(|table| !is_same(table));
         records.extend(record.map(|record| table(name, record)));
@@ -257,6 +281,8 @@ fn shown(inserted: &str, added: Added) -> &str {
 }
 
 const FILE: &str = "setup.toml";
-/// The file format this version reads and writes.
-const FORMAT: i64 = 1;
+/// The file format this version writes.
+const FORMAT: i64 = 2;
+/// The file formats this version reads. Without the records of the first, what it added could not be restored to the byte.
+const READ_FORMATS: [i64; 2] = [1, FORMAT];
 const KEY: &str = "setup";

@@ -15,10 +15,10 @@ use skillfold_testkit::in_checkout;
 use crate::command::World;
 
 const STATE: &str = "person/.local/state/skillfold";
-const DATA: &str = "person/.local/share/skillfold";
+pub(crate) const DATA: &str = "person/.local/share/skillfold";
 
 /// Returns a project and a user with a skill each.
-fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::new("//- app/README.md\n");
     for skills in ["person/.agents/skills", "app/.agents/skills"] {
         skillfold_testkit::write_golden_skill(&world.path(skills));
@@ -31,21 +31,21 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 /// Returns a fixture with the paths of a world.
-fn text_fixture(world: &World, name: &str) -> String {
+pub(crate) fn text_fixture(world: &World, name: &str) -> String {
     let root = world.path("").canonicalize().unwrap();
     let text = String::from_utf8(fixture(name)).unwrap();
     text.replace("ROOT", root.to_str().unwrap())
 }
 
 /// Writes a file as the program does: for the user alone.
-fn put(world: &World, file: &str, bytes: impl AsRef<[u8]>) {
+pub(crate) fn put(world: &World, file: &str, bytes: impl AsRef<[u8]>) {
     let path = world.path(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, bytes).unwrap();
 }
 
 /// Returns the same file in the next format.
-fn next(text: &str) -> String {
+pub(crate) fn next(text: &str) -> String {
     let number = number(text);
     let mut next = text.to_owned();
     for key in ["format = ", "\"format\":", "format: \""] {
@@ -100,6 +100,7 @@ fn every_listed_format_has_a_fixture_and_every_fixture_a_row() {
     for folder in [
         "skillfold-cli/tests/formats",
         "skillfold-index/tests/formats",
+        "skillfold-registry/tests/formats",
     ] {
         for entry in fs::read_dir(crates.join(folder)).unwrap() {
             found.insert(format!("{folder}/{}", entry.unwrap().file_name().display()));
@@ -147,7 +148,7 @@ fn setup_state_of_a_newer_format_stops_setup() {
     put(&world, &file, &newer);
     let shown = world.run(&setup);
     assert!(
-        shown.contains("format 2") && shown.contains("setup.toml"),
+        shown.contains("format 3") && shown.contains("setup.toml"),
         "{shown}"
     );
     assert_eq!(world.read(&file), newer);
@@ -204,14 +205,16 @@ fn proposal_of_a_newer_format_is_named_and_not_approved() {
     let text = text_fixture(&world, "proposal.md");
     put(&world, &file, &text);
     assert!(world.run(&list).contains(name));
-    put(&world, &file, next(&text));
+    // A whole version has the format 2, which is read too.
+    let newer = next(&next(&text));
+    put(&world, &file, &newer);
     let shown = world.run(&list);
     assert!(
-        shown.contains("format 2") && shown.contains(name),
+        shown.contains("format 3") && shown.contains(name),
         "{shown}"
     );
     assert!(!world.run(&approve).ends_with("exit 0\n"));
-    assert_eq!(world.read(&file), next(&text));
+    assert_eq!(world.read(&file), newer);
 }
 
 #[test]
@@ -275,11 +278,11 @@ fn conversations_of_a_newer_format_use_separate_files() {
     let text = text_fixture(&world, "conversation.json");
     put(
         &world,
-        &format!("{STATE}/conversations/conversation-1-0.json"),
+        &format!("{STATE}/conversations/conversation-2-0.json"),
         &text,
     );
     let newer = next(&text).replace("claude-code", "later");
-    let file = format!("{STATE}/conversations/conversation-2-0.json");
+    let file = format!("{STATE}/conversations/conversation-3-0.json");
     put(&world, &file, &newer);
     let heard = conversations.last_heard();
     assert_eq!(

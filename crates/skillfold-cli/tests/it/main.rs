@@ -17,6 +17,7 @@ mod config;
 mod conformance;
 mod damage;
 mod formats;
+mod formats_of_sources;
 mod hidden;
 mod hook;
 mod improve;

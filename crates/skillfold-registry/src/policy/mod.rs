@@ -15,6 +15,7 @@ use toml::Spanned;
 
 use self::place::{Pattern, SourcePlace};
 use crate::address::Address;
+use crate::lock::check_format;
 
 pub(crate) use self::place::{Bases, place_name};
 
@@ -192,7 +193,9 @@ struct PolicyText<'t> {
 
 impl PolicyText<'_> {
     fn read(&self) -> Result<PolicyFile, Error> {
-        let document: PolicyDocument = toml::from_str(self.text).map_err(|error| {
+        let read =
+            check_format(self.text).and_then(|()| toml::from_str::<PolicyDocument>(self.text));
+        let document = read.map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             self.unreadable(start, error.message())
         })?;

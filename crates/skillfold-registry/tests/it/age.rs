@@ -131,3 +131,21 @@ fn record_that_was_torn_makes_versions_younger() {
     fs::write(&file, &text[..text.len() - 10]).unwrap();
     insta::assert_snapshot!(world.resolve("^1.0", TODAY + 1), @"none; v1.0.0 (ID) of `SOURCE` is 0 hours old, and may be used from 2024-10-12 on: `minimum-age` is 7 days (policy.toml:2)");
 }
+
+#[test]
+fn lines_that_a_later_version_added_are_kept() {
+    let world = World::new();
+    world.release("v1.0.0", TODAY - 30);
+    world.resolve("^1.0", TODAY);
+    let seen = fs::read_dir(world.path("cache/seen")).unwrap();
+    let file = seen.last().unwrap().unwrap().path();
+    let commit = world.git(&["rev-parse", "HEAD"]);
+    let today = include_str!("../formats/seen.txt");
+    let today = today.replace("0123456789abcdef0123456789abcdef01234567", commit.trim());
+    let later = format!("{today}a later line\n");
+    fs::write(&file, &later).unwrap();
+    insta::assert_snapshot!(world.resolve("^1.0", TODAY + 6), @"none; v1.0.0 (ID) of `SOURCE` is 6 days old, and may be used from 2024-10-11 on: `minimum-age` is 7 days (policy.toml:2)");
+    world.release("v1.1.0", TODAY - 20);
+    insta::assert_snapshot!(world.resolve("^1.0", TODAY + 8), @"v1.0.0; v1.1.0 (ID) of `SOURCE` is 0 hours old, and may be used from 2024-10-19 on: `minimum-age` is 7 days (policy.toml:2)");
+    assert!(fs::read_to_string(&file).unwrap().starts_with(&later));
+}

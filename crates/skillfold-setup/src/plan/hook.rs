@@ -43,12 +43,19 @@ impl SetupPlan {
         }
         let old = record::find(environment, &plan.file, SetupPart::Hook);
         // Our own entries with another version or path are replaced.
-        let base = if has_our_hook(&value) {
+        let has_ours = has_our_hook(&value);
+        let base = if has_ours {
             plan.without_our_hooks(&text)?
         } else {
             text
         };
         let is_blank = ["", "{}"].contains(&base.trim());
+        let added = match old {
+            Some(old) => old.added,
+            // The first version did not record hooks, and created a file that has nothing else.
+            None if has_ours && plan.is_left_blank(&base) => Added::File,
+            None => plan.added(),
+        };
         let mut text = if is_blank && !client.hook_file_start().is_empty() {
             client.hook_file_start().to_owned()
         } else {
@@ -78,7 +85,7 @@ impl SetupPlan {
                 client,
                 part: SetupPart::Hook,
                 inserted,
-                added: old.map_or_else(|| plan.added(), |old| old.added),
+                added,
                 names: Vec::new(),
                 earlier: Vec::new(),
                 replaced: None,
@@ -124,11 +131,15 @@ impl SetupPlan {
         // A file with only our hooks is removed, unless it was there before. Comments count as content.
         let record = record::find(environment, &plan.file, SetupPart::Hook);
         let was_there = record.is_some_and(|record| record.added == Added::Entry);
-        let start = client.hook_file_start();
-        let blank = |text: &str| text.split_whitespace().collect::<String>();
-        let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&left));
-        plan.after = (was_there || !is_blank).then_some(left);
+        plan.after = (was_there || !plan.is_left_blank(&left)).then_some(left);
         Ok(plan)
+    }
+
+    /// Returns whether a text without our hooks has nothing else.
+    fn is_left_blank(&self, left: &str) -> bool {
+        let blank = |text: &str| text.split_whitespace().collect::<String>();
+        let start = blank(self.client.hook_file_start());
+        [String::new(), "{}".to_owned(), start].contains(&blank(left))
     }
 
     /// Returns a text without our hooks: without what was inserted, or item by item if somebody changed that since.

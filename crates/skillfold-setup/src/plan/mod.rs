@@ -17,7 +17,7 @@ use skillfold::core::text::common_prefix;
 use skillfold::core::{Error, Refusal};
 use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
-use crate::client::SetupClient;
+use crate::client::{SetupClient, follow_links};
 use crate::entry::SyntaxFault;
 use crate::format::Format;
 use crate::record::{self, Added, Record, SetupPart};
@@ -251,15 +251,6 @@ fn collect_values(value: &Value, values: &mut BTreeSet<String>) {
         Value::String(text) => _ = values.insert(text.clone()),
         other => _ = values.insert(other.to_string()),
     }
-}
-
-/// Resolves links in a path, if it exists.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "dotfile managers link a user's own files; the store opens the result without following a link"
-)]
-fn follow_links(path: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&path).unwrap_or(path)
 }
 
 /// Returns a text without inserted ones, if it has each as often as it was inserted.

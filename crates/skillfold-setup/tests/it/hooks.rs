@@ -60,6 +60,48 @@ fn undo_restores_every_byte_beside_other_hooks() {
 }
 
 #[test]
+fn file_that_the_first_version_created_for_the_hook_is_removed() {
+    let world = World::new("//- person/app/README.md\n");
+    let file = "person/.claude/settings.json";
+    add(&world, SetupClient::ClaudeCode, "/old/skillfold")
+        .write()
+        .unwrap();
+    // It had no records of hooks.
+    write(
+        &world,
+        "person/.local/state/skillfold/setup.toml",
+        "format = 1\n",
+    );
+    add(&world, SetupClient::ClaudeCode, COMMAND)
+        .write()
+        .unwrap();
+    let environment = world.environment("person/app");
+    let plan = SetupPlan::undo_hook(&environment, SetupClient::ClaudeCode, ClientFile::User);
+    plan.unwrap().write().unwrap();
+    assert_eq!(read(&world, file), None);
+}
+
+#[test]
+fn undo_restores_every_byte_without_a_record() {
+    let file = "person/.gemini/settings.json";
+    for text in [
+        "{\"ui\": {\"theme\": \"dark\"}, \"a\": 1}\n",
+        "{ \"ui\": {} }",
+        "{\n  \"ui\": {}\n}\n",
+    ] {
+        let world = World::new("//- person/app/README.md\n");
+        write(&world, file, text);
+        add(&world, SetupClient::Gemini, COMMAND).write().unwrap();
+        let records = "person/.local/state/skillfold/setup.toml";
+        write(&world, records, "format = 1\n");
+        let environment = world.environment("person/app");
+        let plan = SetupPlan::undo_hook(&environment, SetupClient::Gemini, ClientFile::User);
+        plan.unwrap().write().unwrap();
+        assert_eq!(read(&world, file).as_deref(), Some(text));
+    }
+}
+
+#[test]
 fn restore_file_has_each_place_of_the_hook() {
     let world = World::new("//- person/app/README.md\n");
     let text = "{\n  \"hooks\": {\n    \"BeforeAgent\": [{\"hooks\": []}]\n  }\n}\n";

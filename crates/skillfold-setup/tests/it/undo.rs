@@ -142,6 +142,38 @@ fn only_the_added_configuration_is_recorded() {
     assert!(!memory.contains(COMMAND), "{memory}");
 }
 
+/// Turns the records into those of the first version, which had servers alone.
+fn make_records_old(world: &World) {
+    let file = "person/.local/state/skillfold/setup.toml";
+    let text = read(world, file).unwrap();
+    let is_new = |line: &&str| line.starts_with("client =") || line.starts_with("part =");
+    let lines: Vec<&str> = text.lines().filter(|line| !is_new(line)).collect();
+    let old = lines.join("\n") + "\n";
+    write(world, file, &old.replace("format = 2", "format = 1"));
+}
+
+#[test]
+fn undo_restores_what_the_first_version_added() {
+    let tabs = "{\n\t\"mcpServers\": {}, \"a\": [1,2]\n}";
+    for text in [CLAUDE, tabs] {
+        let world = world(SetupClient::ClaudeCode, text);
+        add(&world, SetupClient::ClaudeCode).write().unwrap();
+        make_records_old(&world);
+        undo(&world, SetupClient::ClaudeCode).write().unwrap();
+        assert_eq!(
+            read(&world, file(SetupClient::ClaudeCode)).as_deref(),
+            Some(text)
+        );
+        let records = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
+        assert_eq!(records, "format = 2\n");
+    }
+    let world = World::new("//- person/app/README.md\n");
+    add(&world, SetupClient::Codex).write().unwrap();
+    make_records_old(&world);
+    undo(&world, SetupClient::Codex).write().unwrap();
+    assert_eq!(read(&world, file(SetupClient::Codex)), None);
+}
+
 #[test]
 fn truncated_file_is_refused_or_restored_byte_for_byte() {
     let goose = "a: größe\nextensions:\n  # one\n  b: {c: [1, 2], d: 'x: y'} # two\n  e:\n    f: |\n      g\n\n";

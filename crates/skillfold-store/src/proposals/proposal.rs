@@ -14,8 +14,10 @@ use skillfold_core::load::Digest;
 use crate::files::skill_folder::SkillPath;
 use crate::proposals::log::Author;
 
-/// The file format this version reads and writes.
+/// The file format of a change. What reads no other would apply the diff.
 const FORMAT: &str = "1";
+/// The file format of a whole version, whose diff is for people alone.
+const VERSION_FORMAT: &str = "2";
 
 /// Maximum size of a proposal file.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -69,8 +71,13 @@ impl Proposal {
     /// Formats the file.
     pub(crate) fn to_text(&self, checks: &[String]) -> Result<String, Error> {
         let (base, folder) = self.place.parts();
+        let format = if self.after.is_some() {
+            VERSION_FORMAT
+        } else {
+            FORMAT
+        };
         let mut fields = vec![
-            ("format", FORMAT),
+            ("format", format),
             ("skill", self.skill.as_str()),
             ("root", path_text(base)?),
             ("folder", path_text(folder)?),
@@ -142,8 +149,8 @@ impl Proposal {
             fields.remove(name).ok_or_else(missing)
         };
         let format = take("format")?;
-        if format != FORMAT {
-            let other = other_format(&format!("format {format}"), FORMAT);
+        if ![FORMAT, VERSION_FORMAT].contains(&&*format) {
+            let other = other_format(&format!("format {format}"), VERSION_FORMAT);
             return Err(invalid(&format!("It {other}")));
         }
         let (skill, root, folder) = (take("skill")?, take("root")?, take("folder")?);

@@ -19,7 +19,10 @@ use crate::environment::Environment;
 const FOLDER: &str = "conversations";
 
 /// How the names of the files start: with their format, so that another version has files of its own.
-const PREFIX: &str = "conversation-1-";
+const PREFIX: &str = "conversation-2-";
+
+/// How the names of files of any format start. Old ones go, whoever wrote them.
+const ANY_PREFIX: &str = "conversation-";
 
 /// The name of the lock file, which is held while a file is replaced.
 const LOCK_NAME: &str = "lock";
@@ -83,7 +86,7 @@ impl ConversationKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    format: FormatNumber<1>,
+    format: FormatNumber<2>,
     /// The client whose hook was heard last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
@@ -327,7 +330,7 @@ fn parse(file: &ReadFile) -> Option<Conversation> {
 /// Removes conversations that are old, or too many. If that fails they only take up space.
 fn remove_old(root: &WriteRoot, now: SystemTime) {
     let oldest = now.checked_sub(MAX_AGE).unwrap_or(UNIX_EPOCH);
-    drop(root.remove_old(PREFIX, oldest, MAX_FILES));
+    drop(root.remove_old(ANY_PREFIX, oldest, MAX_FILES));
 }
 
 pub(super) fn since_1970(time: SystemTime) -> Duration {

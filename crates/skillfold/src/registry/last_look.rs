@@ -11,7 +11,8 @@ use skillfold_store::{Access, WriteTarget};
 use super::{OutdatedSkill, Registry};
 use crate::environment;
 
-const FILE: &str = "outdated.json";
+/// With the format in its name: another version has a file of its own.
+const FILE: &str = "outdated-1.json";
 const MAX_BYTES: u64 = 16 << 20;
 
 /// What the last look for newer versions found.
