@@ -234,6 +234,12 @@ registry *options:
     cargo build --release -p skillfold-cli
     python3 conformance/registry/run.py --skillfold target/release/skillfold --release {{options}}
 
+# Update from two older programs and go back: nothing is lost, and each refusal is as docs/formats.md says. Builds the older ones once
+upgrade *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/upgrade/run.py --new "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/older" {{options}}
+
 # Ten skills work on a project, as a new user would have them; `--uv PATH` for those with packages
 project-skills *options:
     cargo build --release -p skillfold-cli
