@@ -1,5 +1,5 @@
-//! Test fixtures: file trees written as text, the conformance cases for every frontend, and attacks and races that must
-//! all fail.
+//! Test fixtures: file trees written as text, the conformance cases for every frontend, attacks and races that must
+//! all fail, and tests that are left out where the system refuses the sandbox.
 
 mod attack;
 mod case;
@@ -8,6 +8,7 @@ pub mod envelope;
 mod hidden;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod race;
+mod sandbox;
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod arena;
@@ -33,6 +34,7 @@ pub use hidden::{
 };
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{RaceCounts, RaceOutcome, Swap, race_time};
+pub use sandbox::is_left_out;
 
 /// Returns a path in the checkout whose tests Cargo runs. Two checkouts may share what was built, so it is not the path that
 /// was known to the compiler.

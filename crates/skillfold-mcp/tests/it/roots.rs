@@ -154,6 +154,7 @@ async fn run(server: Server, roots: Option<&[&Path]>) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn project_is_the_root_of_the_client_then_the_working_folder() {
+    needs_sandbox!();
     let home = folder(HOME);
     let home = home.path().canonicalize().unwrap();
     let (app, other) = (home.join("app"), home.join("other"));
@@ -185,6 +186,7 @@ async fn project_is_the_root_of_the_client_then_the_working_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn loading_and_tools_are_for_the_project_of_the_client_and_it_is_asked_once() {
+    needs_sandbox!();
     let home = folder(HOME);
     let home = home.path().canonicalize().unwrap();
     let (app, other) = (home.join("app"), home.join("other"));
@@ -223,6 +225,7 @@ async fn client_is_not_asked_for_roots_if_models_run_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn model_is_told_why_a_script_does_not_see_a_file() {
+    needs_sandbox!();
     let home = folder(HOME);
     let home = home.path().canonicalize().unwrap();
     let app = home.join("app");

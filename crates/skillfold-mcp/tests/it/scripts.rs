@@ -58,6 +58,7 @@ fn text(answer: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_of_a_loaded_skill_are_listed_only_in_its_conversation() {
+    needs_sandbox!();
     let home = folder(HOME);
     let skills = allowed(&home);
     let connect = |skills: Skills| {
@@ -86,6 +87,7 @@ async fn tools_of_a_loaded_skill_are_listed_only_in_its_conversation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn structured_answer_has_the_run_output_and_usage() {
+    needs_sandbox!();
     let home = folder(HOME);
     let server = Server::new(allowed(&home), Options::default().structured());
     let client = Client::of(server).await;
@@ -140,6 +142,7 @@ async fn script_tools_are_annotated_as_destructive_and_open_world() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessionless_client_calls_skill_tools_through_a_permanent_tool() {
+    needs_sandbox!();
     let home = folder(HOME);
     let client = Client::of(Server::new(allowed(&home), Options::default())).await;
     let loaded = client
@@ -177,6 +180,7 @@ async fn run(client: &Client, asked: Option<(&Value, &str)>) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessionless_client_with_forms_asks_the_user() {
+    needs_sandbox!();
     let home = folder(HOME);
     let skills = skills(&home);
     let client = Client::with_forms(Server::new(skills.clone(), Options::default())).await;

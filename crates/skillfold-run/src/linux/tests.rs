@@ -5,6 +5,7 @@ use std::thread;
 use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::sock_filter;
+use skillfold_testkit::needs_sandbox;
 
 use super::built_in::BuiltIn;
 use super::report::{probe_sandbox, with_probe};
@@ -52,6 +53,7 @@ fn failure() -> String {
 
 #[test]
 fn init_killed_during_setup_is_a_start_failure() {
+    needs_sandbox!(layers());
     let why = without(libc::SYS_pivot_root, KILL_PROCESS, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set up the sandbox: its first process was killed");
     let report = || probe_sandbox(SandboxReport::new("built-in", [Layer::Namespaces]));
@@ -72,6 +74,7 @@ fn nothing_runs_without_namespaces_and_without_landlock() {
 
 #[test]
 fn rejected_limit_is_not_reported_as_set() {
+    needs_sandbox!(layers());
     let why = without(libc::SYS_prlimit64, REFUSE, failure);
     insta::assert_snapshot!(why, @"Could not start `a.sh` in the sandbox: set resource limits: Operation not permitted (os error 1)");
 }

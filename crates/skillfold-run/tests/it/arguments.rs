@@ -18,14 +18,18 @@ fn hex(text: &str) -> String {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_argument_or_file_name_reaches_a_shell(
+#[test]
+fn no_argument_or_file_name_reaches_a_shell() {
+    needs_sandbox!();
+    let config = ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(
         arguments in prop::collection::vec("[^\0]{0,12}|[ $`'\";|&<>(){}*?!#~\\\\\n\t-]{1,8}", 0..6),
         name in "[a-z$`';&|(){} -]{1,12}",
-    ) {
+    )| {
         let file = format!("scripts/{name}.py");
         let Ok(script) = file.parse() else { return Ok(()) };
         let copy = skill(&[(&file, ECHO)]);
@@ -33,7 +37,7 @@ proptest! {
         let expected: Vec<String> = [format!("/skill/{file}")].iter().chain(&arguments).map(|word| hex(word)).collect();
         let stdout = outcome.stdout_text();
         prop_assert_eq!(stdout.trim_end(), expected.join(" "), "{}", outcome.stderr_text());
-    }
+    });
 }
 
 #[test]

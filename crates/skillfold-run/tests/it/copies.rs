@@ -10,6 +10,7 @@ use crate::skill::{path, run_options, skill};
 
 #[test]
 fn run_uses_the_copy_whatever_happens_to_the_folder() {
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     let scripts = folder.path().join("a/scripts");
     fs::create_dir_all(&scripts).unwrap();

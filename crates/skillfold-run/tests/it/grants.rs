@@ -54,6 +54,7 @@ fn listed(root: &Path, path: &Path, permissions: &Permissions) -> String {
 
 #[test]
 fn link_in_a_granted_path_is_refused_and_named() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let page = root.join("site/page");
     fs::create_dir_all(&page).unwrap();
@@ -83,6 +84,7 @@ fn link_in_a_granted_path_is_refused_and_named() {
 
 #[test]
 fn another_folder_in_the_place_of_a_granted_one_is_refused() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let (out, private) = (root.join("out"), root.join("private"));
     fs::create_dir(&out).unwrap();
@@ -104,6 +106,7 @@ fn another_folder_in_the_place_of_a_granted_one_is_refused() {
 
 #[test]
 fn granted_file_may_be_replaced_by_an_editor_but_not_by_a_link_or_a_folder() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let notes = root.join("notes.txt");
     fs::write(&notes, "one\n").unwrap();
@@ -130,6 +133,7 @@ fn granted_file_may_be_replaced_by_an_editor_but_not_by_a_link_or_a_folder() {
 
 #[test]
 fn missing_folder_is_created_below_the_folder_that_was_there() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let above = root.join("above");
     fs::create_dir(&above).unwrap();
@@ -192,6 +196,7 @@ fn nested_permissions_are_one() {
 
 #[test]
 fn writable_folder_in_a_readable_one_works_in_any_order() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     fs::create_dir(root.join("in")).unwrap();
     open(&root.join("in"));
@@ -281,6 +286,7 @@ fn link_to_an_ungrantable_path_is_refused() {
 
 #[test]
 fn protected_paths_their_parents_and_children_cannot_be_granted() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     for name in [".ssh/keys", ".agents/skills", "notes"] {
         fs::create_dir_all(root.join(name)).unwrap();
@@ -313,6 +319,7 @@ fn protected_paths_their_parents_and_children_cannot_be_granted() {
 
 #[test]
 fn run_leaves_no_setuid_or_setgid_file() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let script = "import ctypes, os, sys\n\
         place, at = sys.argv[1], -100\n\
@@ -339,6 +346,7 @@ fn run_leaves_no_setuid_or_setgid_file() {
 
 #[test]
 fn run_leaves_no_extended_attributes() {
+    needs_sandbox!();
     let (_folder, root) = open_folder();
     let script = "import errno, os, sys\n\
         path = os.path.join(sys.argv[1], 'a')\n\
@@ -393,6 +401,7 @@ fn seen(home: &Path, prefix: &str, name: &str, file: &str, named: &[PathBuf]) ->
 
 #[test]
 fn interpreter_in_a_home_runs_only_from_a_known_managers_version() {
+    needs_sandbox!();
     let (_folder, home) = open_folder();
     let seen = |prefix: &str, name: &str, file: &str| seen(&home, prefix, name, file, &[]);
     insta::assert_snapshot!(seen(".local", "bash", "lib/token"), @"Interpreter of `a` is in a home: `~/.local/bin/bash`");
@@ -419,6 +428,7 @@ fn interpreter_in_a_home_runs_only_from_a_known_managers_version() {
 
 #[test]
 fn interpreter_that_the_user_named_runs_with_its_libraries_alone() {
+    needs_sandbox!();
     let (_folder, home) = open_folder();
     let seen = |prefix: &str, name: &str, file: &str| {
         let program = home.join(prefix).join("bin").join(name);

@@ -62,6 +62,7 @@ fn told(project: &Path, script: &str) -> String {
 
 #[test]
 fn run_works_in_the_project_under_its_own_path() {
+    needs_sandbox!();
     let (_folder, project) = project();
     fs::write(project.join("a.txt"), "one two\n").unwrap();
     assert_eq!(
@@ -73,6 +74,7 @@ fn run_works_in_the_project_under_its_own_path() {
 
 #[test]
 fn repository_and_settings_stay_read_only_anywhere_in_the_project() {
+    needs_sandbox!();
     let (_folder, project) = project();
     for place in [
         ".git/hooks",
@@ -108,6 +110,7 @@ fn repository_and_settings_stay_read_only_anywhere_in_the_project() {
 
 #[test]
 fn what_a_run_may_not_create_is_moved_aside_before_its_answer() {
+    needs_sandbox!();
     let (_folder, project) = project();
     folder(project.join("sub"));
     insta::assert_snapshot!(told(&project, "
@@ -133,6 +136,7 @@ fn what_a_run_may_not_create_is_moved_aside_before_its_answer() {
 
 #[test]
 fn renaming_the_folder_around_a_repository_gives_no_new_one() {
+    needs_sandbox!();
     let (_folder, project) = project();
     folder(project.join("sub/.git"));
     open(&project.join("sub"));
@@ -145,6 +149,7 @@ fn renaming_the_folder_around_a_repository_gives_no_new_one() {
 
 #[test]
 fn link_with_a_guarded_name_is_put_back_and_its_target_stays_read_only() {
+    needs_sandbox!();
     let (_folder, project) = project();
     folder(project.join("config/claude"));
     open(&project.join("config"));
@@ -165,6 +170,7 @@ fn link_with_a_guarded_name_is_put_back_and_its_target_stays_read_only() {
 
 #[test]
 fn folder_that_the_run_locked_is_searched_all_the_same() {
+    needs_sandbox!();
     let (_folder, project) = project();
     let told = told(
         &project,
@@ -175,6 +181,7 @@ fn folder_that_the_run_locked_is_searched_all_the_same() {
 
 #[test]
 fn runs_that_write_to_the_same_folder_wait_for_each_other() {
+    needs_sandbox!();
     let (_folder, project) = project();
     folder(project.join("sub"));
     let inside = project.join("sub");
@@ -205,6 +212,7 @@ fn runs_that_write_to_the_same_folder_wait_for_each_other() {
 
 #[test]
 fn folder_too_deep_to_search_is_not_written_to() {
+    needs_sandbox!();
     let (_folder, project) = project();
     // Left by an earlier run: the next one could move it to where a client looks.
     let told_of = told(&project, "mkdir -p $(printf 'd/%.0s' $(seq 70)).git");
@@ -228,6 +236,7 @@ fn folder_too_deep_to_search_is_not_written_to() {
 
 #[test]
 fn many_files_do_not_hide_what_a_run_created() {
+    needs_sandbox!();
     let (_folder, project) = project();
     let script = "mkdir a && cd a && for i in $(seq 3000); do : > $i; done; mkdir -p ../z/.git";
     let told = told(&project, script);
@@ -236,6 +245,7 @@ fn many_files_do_not_hide_what_a_run_created() {
 
 #[test]
 fn process_that_is_ended_says_what_was_put_right() {
+    needs_sandbox!();
     let (_folder, project) = project();
     let (copy, file) = (
         skill(&[("a.sh", "mkdir .git; echo made; sleep 60")]),
@@ -252,6 +262,7 @@ fn process_that_is_ended_says_what_was_put_right() {
 
 #[test]
 fn usage_of_a_script_changes_nothing() {
+    needs_sandbox!();
     let (_folder, project) = project();
     fs::write(project.join("a.txt"), "read\n").unwrap();
     let script = "mkdir .git new 2>/dev/null; cat a.txt";
@@ -264,6 +275,7 @@ fn usage_of_a_script_changes_nothing() {
 
 #[test]
 fn many_corrections_are_counted_instead_of_kept() {
+    needs_sandbox!();
     let (_folder, project) = project();
     let outcome = run_in(&project, "for i in $(seq 150); do mkdir -p $i/.git; done");
     let corrections = outcome.corrections;

@@ -112,6 +112,7 @@ fn child_that_attacks() {
 
 #[test]
 fn folder_that_a_run_closed_to_the_search_hides_nothing_from_the_next() {
+    needs_sandbox!();
     for mode in ["0400", "0600", "0000"] {
         let close = format!("chmod {mode} sub");
         let attack = Attack {
@@ -129,6 +130,7 @@ fn folder_that_a_run_closed_to_the_search_hides_nothing_from_the_next() {
 
 #[test]
 fn what_a_run_created_in_a_folder_that_it_closed_is_moved_aside() {
+    needs_sandbox!();
     for mode in ["0400", "0600", "0300"] {
         let close = format!("mkdir -p s/t/.claude; chmod {mode} s/t; chmod {mode} s");
         let attack = Attack {
@@ -175,6 +177,7 @@ fn folder_that_cannot_be_searched_is_not_written_to() {
 
 #[test]
 fn search_that_fails_is_said() {
+    needs_sandbox!();
     // Each folder takes a descriptor.
     let deep = "mkdir -p $(printf 'd/%.0s' $(seq 60))";
     let attack = Attack {
@@ -207,6 +210,7 @@ fn search_that_fails_is_said() {
 
 #[test]
 fn name_in_a_folder_of_another_is_not_made_by_renaming_that_folder() {
+    needs_sandbox!();
     let attack = Attack {
         scripts: &[
             "mkdir -p x/hooks; sleep 0.3",
@@ -224,6 +228,7 @@ fn name_in_a_folder_of_another_is_not_made_by_renaming_that_folder() {
 
 #[test]
 fn link_that_leads_nowhere_is_not_created_by_a_script() {
+    needs_sandbox!();
     for target in ["tools/claude", "none/../tools/claude", ".claude"] {
         let setup = format!("ln -s {target} .claude");
         let attack = Attack {
@@ -251,6 +256,7 @@ fn link_that_leads_nowhere_is_not_created_by_a_script() {
 
 #[test]
 fn what_a_link_leads_to_is_not_replaced_with_the_folder_around_it() {
+    needs_sandbox!();
     let attack = Attack {
         setup: "mkdir -p config/claude; ln -s config/claude .claude",
         scripts: &["mv config x; mkdir -p config/claude; echo evil > config/claude/settings.json"],
@@ -302,6 +308,7 @@ fn what_a_link_leads_to_is_not_replaced_with_the_folder_around_it() {
 
 #[test]
 fn skills_are_not_replaced_with_the_folder_around_them() {
+    needs_sandbox!();
     let attack = Attack {
         setup: "mkdir -p tools/my-skills/a",
         scripts: &["mv tools x; mkdir -p tools/my-skills/evil"],
@@ -325,6 +332,7 @@ fn skills_are_not_replaced_with_the_folder_around_them() {
 
 #[test]
 fn link_that_was_moved_is_put_back() {
+    needs_sandbox!();
     let attack = Attack {
         setup: "mkdir -p config/claude; ln -s config/claude .claude",
         scripts: &["mkdir -p sub/config/claude; mv .claude sub"],
@@ -362,6 +370,7 @@ fn link_that_was_moved_is_put_back() {
 
 #[test]
 fn links_in_what_stays_read_only_lead_to_what_does_too() {
+    needs_sandbox!();
     let attack = Attack {
         setup: "mkdir -p .claude common/deep; ln -s ../common/deep .claude/skills",
         scripts: &["echo evil > common/deep/x; mv common x; mkdir -p common/deep/evil"],
@@ -392,6 +401,7 @@ fn links_in_what_stays_read_only_lead_to_what_does_too() {
 
 #[test]
 fn repository_under_another_name_stays_read_only() {
+    needs_sandbox!();
     for setup in [
         "mkdir -p meta/hooks; echo 'gitdir: ./meta' > .git",
         "mkdir -p meta/hooks meta/objects meta/refs; echo ref > meta/HEAD",
@@ -423,6 +433,7 @@ fn repository_under_another_name_stays_read_only() {
 
 #[test]
 fn repository_that_a_run_created_under_another_name_is_none_afterwards() {
+    needs_sandbox!();
     let attack = Attack {
         scripts: &[
             "mkdir -p x/objects x/refs; echo ref > x/HEAD",
@@ -449,6 +460,7 @@ fn repository_that_a_run_created_under_another_name_is_none_afterwards() {
 
 #[test]
 fn names_that_are_taken_do_not_keep_anything_in_its_place() {
+    needs_sandbox!();
     let attack = Attack {
         scripts: &[
             "mkdir .git .git.removed-by-skillfold; for i in $(seq 2 200); do mkdir .git.removed-by-skillfold-$i; done",
@@ -466,6 +478,7 @@ fn names_that_are_taken_do_not_keep_anything_in_its_place() {
 
 #[test]
 fn folder_that_is_granted_twice_is_locked_once_and_read_only_under_both_names() {
+    needs_sandbox!();
     let attack = Attack {
         setup: "mkdir -p sub/.git; echo kept > sub/.git/config; ln -s project ../link; ln -s project/sub ../sub",
         then: "cat sub/.git/config",
@@ -505,6 +518,7 @@ fn child_with_a_folder_twice() {
 
 #[test]
 fn locks_of_others_on_folders_that_no_run_may_write_keep_none_waiting() {
+    needs_sandbox!();
     // Any user can do this.
     let whole = File::open("/").unwrap();
     flock(&whole, FlockOperation::LockExclusive).unwrap();

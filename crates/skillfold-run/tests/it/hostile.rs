@@ -70,6 +70,7 @@ const SCRIPTS: [(&str, &str); 16] = [
 
 #[test]
 fn hostile_runs_hit_their_limits_and_leave_nothing_behind() {
+    needs_sandbox!();
     let runs = std::env::var("BOX_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let result = folder.path().join("result");

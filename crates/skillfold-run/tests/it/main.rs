@@ -6,6 +6,13 @@
     reason = "tests read and write files of their own, start processes, and fail at any error"
 )]
 
+/// Leaves out a test where the system refuses the sandbox, and says why.
+macro_rules! needs_sandbox {
+    () => {
+        skillfold_testkit::needs_sandbox!(crate::skill::report())
+    };
+}
+
 mod host;
 mod skill;
 

@@ -212,6 +212,7 @@ proptest! {
 
 #[test]
 fn missing_packages_are_reported_and_no_run_starts() {
+    needs_sandbox!();
     let copy = skill(&[("a.py", "print()")]);
     let file = path("a.py");
     let gone = Packages::new(file.clone(), Installer::Uv, "/nowhere");
@@ -488,6 +489,7 @@ fn set_mode(file: &std::path::Path, mode: u32) {
 
 #[test]
 fn linked_package_folder_is_refused() {
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/etc", folder.path().join("packages")).unwrap();
     let copy = skill(&[("a.py", "print()")]);

@@ -24,6 +24,7 @@ type Results = BTreeMap<String, Option<String>>;
 
 #[test]
 fn no_probe_escapes_the_sandbox_as_root_or_user() {
+    needs_sandbox!();
     for (user, prefix) in users() {
         // Each has its own host, since successful probes remove its files.
         let control = run_without_sandbox(&Host::new(), &prefix);
@@ -88,6 +89,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
 /// The remaining layers are those of the built-in sandbox; bubblewrap has nothing without namespaces.
 #[test]
 fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
+    needs_sandbox!();
     // An ordinary user in a user namespace that cannot create namespaces.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     let (_, mut user) = users().pop().unwrap();
@@ -136,6 +138,7 @@ fn without_namespaces_a_run_is_refused_or_the_remaining_layers_hold() {
 
 #[test]
 fn network_permission_does_not_open_unix_sockets_of_the_host() {
+    needs_sandbox!();
     let (_, outcome) = probe_in_sandbox(&Host::new(), &[], "network");
     let results: Results = serde_json::from_str(outcome["stdout"].as_str().unwrap()).unwrap();
     assert!(results["connect to 127.0.0.1"].is_some());
@@ -154,6 +157,7 @@ fn network_permission_does_not_open_unix_sockets_of_the_host() {
 
 #[test]
 fn sandbox_ends_with_its_host() {
+    needs_sandbox!();
     let host = Host::new();
     let beat = host.path().join("scratch/beat");
     let mut runner = runner(&host, &[], "heart").spawn().unwrap();

@@ -87,6 +87,7 @@ fn all_paths(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn no_attack_on_a_writable_project_succeeds_as_root_or_user() {
+    needs_sandbox!();
     for (user, prefix) in users() {
         let folder = tempfile::tempdir().unwrap();
         open_up(folder.path());
@@ -139,6 +140,7 @@ fn no_attack_on_a_writable_project_succeeds_as_root_or_user() {
 
 #[test]
 fn attacks_succeed_where_nothing_stays_read_only() {
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     open_up(folder.path());
     let root = folder.path().canonicalize().unwrap();

@@ -13,11 +13,13 @@ use crate::skill::{path, run, run_options, skill};
 
 #[test]
 fn this_system_has_every_required_layer() {
+    needs_sandbox!();
     assert!(layers().is_complete(), "{:?}", layers());
 }
 
 #[test]
 fn shell_script_gets_its_arguments_verbatim() {
+    needs_sandbox!();
     let text = "#!/bin/sh\nprintf '%s|' \"$@\"; pwd; cat";
     let outcome = run("scripts/a.sh", text, |run| {
         run.with_arguments(["a b", "$(id)", "'\"", ""])
@@ -30,6 +32,7 @@ fn shell_script_gets_its_arguments_verbatim() {
 
 #[test]
 fn exit_code_is_the_scripts_own() {
+    needs_sandbox!();
     for code in [0, 1, 128, 200, 255] {
         let outcome = run("a.sh", &format!("exit {code}"), |run| run);
         assert_eq!(outcome.end, End::Exited(code));
@@ -38,6 +41,7 @@ fn exit_code_is_the_scripts_own() {
 
 #[test]
 fn python_script_runs_with_its_modules_and_a_scratch_folder() {
+    needs_sandbox!();
     let text = "import json, os, tempfile, subprocess, multiprocessing, getpass, ctypes\n\
                 with tempfile.NamedTemporaryFile() as f: f.write(b'x')\n\
                 lock = multiprocessing.Lock()\n\
@@ -51,6 +55,7 @@ fn python_script_runs_with_its_modules_and_a_scratch_folder() {
 
 #[test]
 fn node_script_runs_within_the_memory_limit() {
+    needs_sandbox!();
     let text = "const fs = require('fs'), file = process.env.TMPDIR + '/x'; fs.writeFileSync(file, 'ok'); console.log(fs.readFileSync(file, 'utf8'))";
     let outcome = run("scripts/a.cjs", text, |run| run);
     assert_eq!(outcome.stderr_text(), "");
@@ -59,12 +64,14 @@ fn node_script_runs_within_the_memory_limit() {
 
 #[test]
 fn perl_script_runs() {
+    needs_sandbox!();
     let outcome = run("scripts/a.pl", "print 6 * 7;", |run| run);
     assert_eq!(outcome.stdout_text(), "42", "{}", outcome.stderr_text());
 }
 
 #[test]
 fn script_can_start_another_script_of_the_skill() {
+    needs_sandbox!();
     let copy = skill(&[
         ("scripts/a.sh", "#!/bin/sh\n./lib/b.sh\n"),
         ("lib/b.sh", "#!/bin/sh\necho second\n"),
@@ -84,6 +91,7 @@ fn script_can_start_another_script_of_the_skill() {
 
 #[test]
 fn exit_codes_and_signals_are_reported() {
+    needs_sandbox!();
     let exited = run("scripts/a.sh", "exit 7", |run| run);
     assert_eq!(exited.end, End::Exited(7));
     let killed = run("scripts/a.sh", "kill -TERM $$", |run| run);
@@ -100,6 +108,7 @@ fn run_is_limited_to_a_minute_and_a_mebibyte_by_default() {
 
 #[test]
 fn run_ends_at_its_time_limit() {
+    needs_sandbox!();
     let limits = RunLimits::default().with_wall_time(Duration::from_millis(300));
     let outcome = run("scripts/a.sh", "echo early; sleep 20", |run| {
         run.with_options(run_options().with_limits(limits))
@@ -115,6 +124,7 @@ fn run_ends_at_its_time_limit() {
 
 #[test]
 fn output_over_the_limit_ends_the_run_and_its_start_is_returned() {
+    needs_sandbox!();
     let limits = RunLimits::default().with_output_bytes(1000);
     let outcome = run("scripts/a.sh", "yes >&2 & yes", |run| {
         run.with_options(run_options().with_limits(limits))
@@ -130,6 +140,7 @@ fn output_over_the_limit_ends_the_run_and_its_start_is_returned() {
 
 #[test]
 fn cpu_time_and_file_size_are_limited() {
+    needs_sandbox!();
     let limits = RunLimits::default().with_cpu_time(Duration::from_secs(1));
     let outcome = run("scripts/a.py", "while True: pass", |run| {
         run.with_options(run_options().with_limits(limits))
@@ -145,6 +156,7 @@ fn cpu_time_and_file_size_are_limited() {
 
 #[test]
 fn memory_scratch_and_processes_are_limited() {
+    needs_sandbox!();
     let limits = RunLimits::default()
         .with_memory_bytes(128 << 20)
         .with_scratch_bytes(1 << 20)
@@ -169,6 +181,7 @@ fn memory_scratch_and_processes_are_limited() {
 
 #[test]
 fn cancelled_run_ends_soon() {
+    needs_sandbox!();
     let cancel = Cancel::default();
     let other = cancel.clone();
     thread::spawn(move || {
@@ -188,6 +201,7 @@ fn cancelled_run_ends_soon() {
 
 #[test]
 fn output_is_streamed_while_the_script_runs() {
+    needs_sandbox!();
     let text = "echo first; sleep 1; echo last >&2";
     let (copy, script) = (skill(&[("scripts/a.sh", text)]), path("scripts/a.sh"));
     let (started, mut seen) = (Instant::now(), Vec::new());
@@ -205,6 +219,7 @@ fn output_is_streamed_while_the_script_runs() {
 
 #[test]
 fn background_processes_end_with_the_script() {
+    needs_sandbox!();
     let outcome = run("scripts/a.sh", "setsid sleep 30 & echo done", |run| run);
     assert_eq!(outcome.end, End::Exited(0));
     assert!(
@@ -216,6 +231,7 @@ fn background_processes_end_with_the_script() {
 
 #[test]
 fn granted_paths_and_variables_are_available() {
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     let open = OpenFolders::at(folder.path());
     let text = "import os\n\
@@ -262,6 +278,7 @@ impl OpenFolders {
 
 #[test]
 fn long_lived_process_answers_over_its_pipes() {
+    needs_sandbox!();
     let text = "import sys\nfor line in sys.stdin: print('got', line.strip(), flush=True)\n";
     let (copy, script) = (skill(&[("scripts/a.py", text)]), path("scripts/a.py"));
     let mut running = Run::new(&copy, &script)
@@ -281,6 +298,7 @@ fn long_lived_process_answers_over_its_pipes() {
 
 #[test]
 fn interpreter_outside_the_system_folders_runs() {
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -295,6 +313,7 @@ fn interpreter_outside_the_system_folders_runs() {
 
 #[test]
 fn help_is_the_scripts_usage_output_or_its_head() {
+    needs_sandbox!();
     let printed = "import argparse\nargparse.ArgumentParser(prog='fill').parse_args()\n";
     let head = "#!/bin/sh\n# Fills in forms.\n#\n# Usage: fill FILE\nexit 3\n";
     let metadata =
@@ -316,6 +335,7 @@ fn help_is_the_scripts_usage_output_or_its_head() {
 
 #[test]
 fn out_of_memory_kills_the_run_before_the_host() {
+    needs_sandbox!();
     let text = "import os\nprint(open('/proc/self/oom_score_adj').read())\n";
     let outcome = run("scripts/a.py", text, |run| run);
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Skills for tests.
 
 use skillfold_core::name::ResourcePath;
-use skillfold_run::sandboxes::{Bubblewrap, BuiltIn};
+use skillfold_run::sandboxes::{Bubblewrap, BuiltIn, Sandbox as _, SandboxReport};
 use skillfold_run::{Outcome, Run, RunOptions, SkillCopy};
 
 /// Returns a skill with these files.
@@ -20,6 +20,15 @@ pub(crate) fn run_options() -> RunOptions {
         RunOptions::default().with_sandbox(Bubblewrap)
     } else {
         RunOptions::default().with_sandbox(BuiltIn)
+    }
+}
+
+/// Returns what that sandbox has here.
+pub(crate) fn report() -> SandboxReport {
+    if is_bubblewrap() {
+        Bubblewrap.report()
+    } else {
+        BuiltIn.report()
     }
 }
 

@@ -71,6 +71,7 @@ fn attempt(file: &str, text: &str, permissions: impl Fn(&str) -> Permissions) ->
 
 #[test]
 fn toolset_has_no_host_files_network_or_environment() {
+    needs_sandbox!();
     for (file, text) in [("t.py", PYTHON), ("t.mjs", JAVASCRIPT)] {
         assert_eq!(
             attempt(file, text, |_| Permissions::default()),
@@ -82,6 +83,7 @@ fn toolset_has_no_host_files_network_or_environment() {
 
 #[test]
 fn attempts_succeed_with_permissions() {
+    needs_sandbox!();
     let granted = |secret: &str| {
         let permissions = Permissions::default().with_read(secret).with_network();
         permissions.with_variable("CANARY", "1")
@@ -97,6 +99,7 @@ fn attempts_succeed_with_permissions() {
 
 #[test]
 fn toolset_ends_when_dropped() {
+    needs_sandbox!();
     let text = "import subprocess\n\
                 tools = [{'name': 'leave', 'execute': lambda args, ctx: subprocess.Popen(['sleep', '98765']).pid}]";
     let copy = skill(&[("t.py", text)]);
@@ -119,6 +122,7 @@ fn toolset_ends_when_dropped() {
 
 #[test]
 fn toolset_works_without_namespaces_if_accepted() {
+    needs_sandbox!();
     // An ordinary user in a user namespace that cannot create namespaces.
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     // Where that user can read it.

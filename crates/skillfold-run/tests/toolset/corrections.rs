@@ -84,6 +84,7 @@ impl Project {
 
 #[test]
 fn tool_that_is_a_script_is_not_silent_about_what_was_put_right() {
+    needs_sandbox!();
     let project = Project::new();
     let files = [("tools.json", TOOLS), ("do.sh", "eval \"$1\"")];
     let mut toolset = project.load(&files, "tools").unwrap();
@@ -97,6 +98,7 @@ fn tool_that_is_a_script_is_not_silent_about_what_was_put_right() {
 
 #[test]
 fn process_of_a_tool_that_may_write_ends_before_its_answer_is_known() {
+    needs_sandbox!();
     let project = Project::new();
     let mut toolset = project.server("true").unwrap();
     insta::assert_snapshot!(project.told(&mut *toolset, "mkdir .git .claude"), @"
@@ -116,6 +118,7 @@ fn process_of_a_tool_that_may_write_ends_before_its_answer_is_known() {
 
 #[test]
 fn what_a_toolset_did_when_it_was_started_is_said_too() {
+    needs_sandbox!();
     let project = Project::new();
     let mut toolset = project.server("mkdir .git").unwrap();
     let corrections = toolset.end();

@@ -61,16 +61,19 @@ fn file_defines_tools_that_run_scripts() {
 
 #[test]
 fn script_gets_json_arguments_and_its_output_is_parsed() {
+    needs_sandbox!();
     insta::assert_snapshot!(call("add", &json!({ "a": 2, "b": 3.5 })), @r#"ok: "5.5", title "Added", metadata {"n":2}"#);
 }
 
 #[test]
 fn placeholder_is_one_argument_whatever_its_content() {
+    needs_sandbox!();
     insta::assert_snapshot!(call("echo", &json!({ "text": "a b; $(id) '\" -x\n{more}" })), @r#"ok: "<-->\n<a b; $(id) '\" -x\n{more}>\n<[1,\"x\"]>\n<{}x>\n<$HOME>\n", title "", metadata {}"#);
 }
 
 #[test]
 fn failing_script_is_an_answer_that_says_why() {
+    needs_sandbox!();
     insta::assert_snapshot!(call("add", &json!({ "a": 0 })), @r#"failed: "nothing to add\nThe script ended with code 1", title "", metadata {"code":"exited"}"#);
     let files = [
         ("tools.json", TOOLS),
@@ -83,6 +86,7 @@ fn failing_script_is_an_answer_that_says_why() {
 
 #[test]
 fn arguments_that_do_not_fit_the_schema_are_refused() {
+    needs_sandbox!();
     insta::assert_snapshot!(call("add", &json!({})), @r"
     invalid_arguments: Tool `add`: the argument `a` is missing
     hint: Call it again with arguments that fit its schema

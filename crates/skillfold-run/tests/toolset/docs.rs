@@ -19,6 +19,7 @@ fn files() -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn toolset_page_examples_work() {
+    needs_sandbox!();
     let files = files();
     let call = |reference: &str, tool: &str, arguments| {
         let mut toolset = load(&files, reference).unwrap();
@@ -33,6 +34,7 @@ fn toolset_page_examples_work() {
 
 #[test]
 fn typescript_example_works_if_supported() {
+    needs_sandbox!();
     let files = files();
     let Ok(mut toolset) = load(&files, "toolsets/index:HelloToolset") else {
         let refused = refusal(&files, "toolsets/index:HelloToolset");

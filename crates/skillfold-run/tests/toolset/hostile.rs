@@ -49,6 +49,7 @@ fn called_twice(on_call: &str) -> String {
 
 #[test]
 fn unresponsive_toolset_is_ended_in_time() {
+    needs_sandbox!();
     let started = Instant::now();
     insta::assert_snapshot!(called_twice("print('thinking', file=sys.stderr, flush=True); time.sleep(60)"), @r"
     timeout: Toolset `server` did not answer `tools/call` within 1 s and was stopped. It said: thinking
@@ -65,6 +66,7 @@ fn unresponsive_toolset_is_ended_in_time() {
 
 #[test]
 fn silent_toolset_is_not_loaded() {
+    needs_sandbox!();
     let options = within(Duration::from_secs(1));
     let error = load_with(
         &[("server", "#!/bin/sh\nexec sleep 60\n")],
@@ -80,6 +82,7 @@ fn silent_toolset_is_not_loaded() {
 
 #[test]
 fn endless_notifications_do_not_block_a_call() {
+    needs_sandbox!();
     let text = server(
         ONE,
         "\n        while True: print('{\"method\": \"x\"}', flush=True)",
@@ -95,6 +98,7 @@ fn endless_notifications_do_not_block_a_call() {
 
 #[test]
 fn invalid_message_is_shown_and_ends_the_toolset() {
+    needs_sandbox!();
     insta::assert_snapshot!(called_twice("print('Loading\\x1b[31m...', flush=True)"), @r"
     toolset_failed: Toolset `server` wrote a line that is not a message: `Loading\u{1b}[31m...`
     hint: Write only messages to stdout, and everything else to stderr
@@ -117,6 +121,7 @@ fn invalid_message_is_shown_and_ends_the_toolset() {
 
 #[test]
 fn ten_megabyte_line_is_refused() {
+    needs_sandbox!();
     insta::assert_snapshot!(called_twice("text(id, 'x' * 10_000_000)"), @r"
     toolset_failed: Toolset `server` wrote a line of more than 4194304 bytes
     hint: Return less in one answer
@@ -127,6 +132,7 @@ fn ten_megabyte_line_is_refused() {
 
 #[test]
 fn long_answer_within_the_limit_is_accepted() {
+    needs_sandbox!();
     let text = server(ONE, "text(id, 'x' * 4_000_000)");
     let mut toolset = load(&[("server", &text)], "server").unwrap();
     assert_eq!(
@@ -137,6 +143,7 @@ fn long_answer_within_the_limit_is_accepted() {
 
 #[test]
 fn toolset_that_does_not_read_does_not_block_a_call() {
+    needs_sandbox!();
     let text = server(ONE, "time.sleep(60)");
     let mut toolset = load_with(
         &[("server", &text)],
@@ -157,6 +164,7 @@ fn toolset_that_does_not_read_does_not_block_a_call() {
 #[test]
 #[expect(unsafe_code, reason = "the standard library has no call for it")]
 fn toolset_that_closes_stdin_does_not_end_the_host() {
+    needs_sandbox!();
     // SAFETY: no other thread in this process handles the signal.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     insta::assert_snapshot!(called_twice("os.close(0); text(id, 'closed'); time.sleep(60)"), @r#"
@@ -168,6 +176,7 @@ fn toolset_that_closes_stdin_does_not_end_the_host() {
 
 #[test]
 fn crash_is_reported_and_the_next_call_restarts_the_toolset() {
+    needs_sandbox!();
     let crash_once = "(print('out of luck', file=sys.stderr, flush=True), os._exit(7)) if params['arguments']['n'] == 1 else text(id, 'ok')";
     insta::assert_snapshot!(called_twice(crash_once), @r#"
     toolset_failed: Toolset `server` ended with code 7 before it answered `tools/call`. It said: out of luck
@@ -178,6 +187,7 @@ fn crash_is_reported_and_the_next_call_restarts_the_toolset() {
 
 #[test]
 fn python_or_javascript_crash_is_reported_and_the_next_call_restarts_it() {
+    needs_sandbox!();
     let python = "import os\ntools = [{'name': 'a', 'execute': lambda args, ctx: os._exit(7) if args else 'ok'}]";
     let javascript =
         "export default [{name: 'a', execute: (args) => args.n ? process.exit(7) : 'ok'}]";
@@ -191,6 +201,7 @@ fn python_or_javascript_crash_is_reported_and_the_next_call_restarts_it() {
 
 #[test]
 fn toolset_that_changes_its_tools_is_not_called() {
+    needs_sandbox!();
     // The scratch folder is new for each process, so the clock distinguishes the processes.
     let text = server(
         "send(id, {'tools': [{'name': 'a', 'description': str(time.monotonic_ns()), 'inputSchema': {}}]})",
@@ -206,6 +217,7 @@ fn toolset_that_changes_its_tools_is_not_called() {
 
 #[test]
 fn invalid_tool_list_is_refused() {
+    needs_sandbox!();
     let tools = |count| {
         format!(
             "send(id, {{'tools': [{{'name': f't{{i}}', 'inputSchema': {{}}}} for i in range({count})]}})"
@@ -279,6 +291,7 @@ fn invalid_tool_list_is_refused() {
 
 #[test]
 fn oddly_shaped_answer_is_accepted() {
+    needs_sandbox!();
     insta::assert_snapshot!(called_twice("send(id, 7)"), @r#"
     ok: "", title "", metadata {}
     ok: "", title "", metadata {}
@@ -291,6 +304,7 @@ fn oddly_shaped_answer_is_accepted() {
 
 #[test]
 fn cancelled_toolset_ends_soon() {
+    needs_sandbox!();
     let cancel = Cancel::default();
     let options =
         ToolsetOptions::default().with_run(RunOptions::default().with_cancel(cancel.clone()));

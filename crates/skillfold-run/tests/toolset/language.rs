@@ -101,6 +101,7 @@ const JAVASCRIPT_FILES: [(&str, &str); 2] = [
 
 #[test]
 fn python_class_provides_tools() {
+    needs_sandbox!();
     let mut toolset = load(&PYTHON_FILES, "toolsets/index:HelloToolset").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -122,6 +123,7 @@ fn python_class_provides_tools() {
 
 #[test]
 fn python_tools_may_be_a_list_or_a_method() {
+    needs_sandbox!();
     let mut toolset = load(&PYTHON_FILES, "toolsets/index").unwrap();
     insta::assert_snapshot!(show_call(&mut *toolset, "plain", &json!({})), @r#"ok: "", title "", metadata {}"#);
     let mut toolset = load(&PYTHON_FILES, "toolsets/index:Lazy").unwrap();
@@ -130,6 +132,7 @@ fn python_tools_may_be_a_list_or_a_method() {
 
 #[test]
 fn model_json_schema_validates_the_arguments() {
+    needs_sandbox!();
     let text = r#"
 class Model:
     def __init__(self, n): self.n = n
@@ -152,6 +155,7 @@ tools = [{"name": "double", "parameters": Model, "execute": lambda args, ctx: ar
 
 #[test]
 fn python_import_failure_says_where() {
+    needs_sandbox!();
     let refused = |text, name| refusal(&[("toolsets/index.py", text)], name);
     insta::assert_snapshot!(refused("x = 1\nimport not_installed\n", "toolsets/index"), @r#"
     invalid_toolset: Toolset `toolsets/index.py` cannot be loaded: File "/skill/toolsets/index.py", line 2, in <module> / import not_installed / ModuleNotFoundError: No module named 'not_installed'
@@ -194,6 +198,7 @@ fn python_import_failure_says_where() {
 
 #[test]
 fn javascript_class_provides_tools() {
+    needs_sandbox!();
     let mut toolset = load(&JAVASCRIPT_FILES, "toolsets/index:HelloToolset").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -212,6 +217,7 @@ fn javascript_class_provides_tools() {
 
 #[test]
 fn javascript_tools_may_be_a_list_or_an_object() {
+    needs_sandbox!();
     for reference in [
         "toolsets/index",
         "toolsets/index:Keyed",
@@ -225,6 +231,7 @@ fn javascript_tools_may_be_a_list_or_an_object() {
 
 #[test]
 fn javascript_import_failure_says_where() {
+    needs_sandbox!();
     let refused = |text, name| refusal(&[("toolsets/index.mjs", text)], name);
     insta::assert_snapshot!(refused("import 'not-installed';\n", "toolsets/index"), @r"
     invalid_toolset: Toolset `toolsets/index.mjs` cannot be loaded: Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed' imported from /skill/toolsets/index.mjs
@@ -255,6 +262,7 @@ export default [Tool.define("greet", { description: "Greets", execute: () => "He
 
 #[test]
 fn every_javascript_toolset_can_import_agent_tools() {
+    needs_sandbox!();
     for package in ["{}", r#"{"type": "module"}"#] {
         let files = [
             ("package.json", package),
@@ -268,6 +276,7 @@ fn every_javascript_toolset_can_import_agent_tools() {
 
 #[test]
 fn agent_tools_in_the_skill_take_precedence_over_ours() {
+    needs_sandbox!();
     let index = ("toolsets/index.mjs", AGENT_TOOLS);
     let own = "exports.Tool = { define: () => ({ name: 'own', execute: () => 'Own' }) };";
     let files = [index, ("node_modules/@agent/tools/index.js", own)];
@@ -298,6 +307,7 @@ export const MyToolset = [myTool];
 
 #[test]
 fn typescript_module_provides_tools_or_says_how_to_run_it() {
+    needs_sandbox!();
     let files = [("toolsets/index.ts", TYPESCRIPT)];
     let node = Command::new("/usr/bin/node")
         .args(["--experimental-strip-types", "-e", ""])

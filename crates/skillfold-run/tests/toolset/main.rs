@@ -7,6 +7,13 @@
     reason = "tests write files and start programs, and fail by panicking"
 )]
 
+/// Leaves out a test where the system refuses the sandbox, and says why.
+macro_rules! needs_sandbox {
+    () => {
+        skillfold_testkit::needs_sandbox!(skillfold_run::layers())
+    };
+}
+
 mod skill;
 
 mod reference;

@@ -53,6 +53,7 @@ while line := sys.stdin.readline():
 
 #[test]
 fn mcp_script_provides_tools() {
+    needs_sandbox!();
     let mut toolset = load(&[("server", SERVER)], "server").unwrap();
     let toolset = &mut *toolset;
     insta::assert_snapshot!(show_tools(toolset), @r#"
@@ -67,12 +68,14 @@ fn mcp_script_provides_tools() {
 
 #[test]
 fn name_mcp_starts_a_file_with_an_extension_as_a_server() {
+    needs_sandbox!();
     let toolset = load(&[("server.py", SERVER)], "server:mcp").unwrap();
     assert_eq!(toolset.tools().len(), 2);
 }
 
 #[test]
 fn executable_in_the_skill_starts_without_an_interpreter() {
+    needs_sandbox!();
     let program = fs::read("/bin/cat").unwrap();
     let copy = SkillCopy::new([("bin/server".parse().unwrap(), program)]).unwrap();
     let reference = "bin/server:mcp".parse().unwrap();
@@ -83,6 +86,7 @@ fn executable_in_the_skill_starts_without_an_interpreter() {
 
 #[test]
 fn unknown_protocol_version_is_refused() {
+    needs_sandbox!();
     let server = SERVER.replace("2024-11-05", "1999-01-01");
     insta::assert_snapshot!(refusal(&[("server", &server)], "server"), @"
     invalid_toolset: Toolset `server` cannot be loaded: it speaks version `1999-01-01` of the protocol; known are 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05
@@ -129,6 +133,8 @@ while line := sys.stdin.readline():
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}), flush=True)
 "#;
+
+    needs_sandbox!();
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().canonicalize().unwrap();
     fs::set_permissions(&project, fs::Permissions::from_mode(0o777)).unwrap();

@@ -90,6 +90,7 @@ fn answer(skills: &Skills, tool: &str, arguments: &Value) -> String {
 
 #[test]
 fn model_and_programs_hear_what_a_tool_did() {
+    needs_sandbox!();
     let user = User::new("tools.json");
     let skills = user.skills();
     allow(&skills).unwrap();
@@ -109,6 +110,7 @@ fn model_and_programs_hear_what_a_tool_did() {
 
 #[test]
 fn what_a_toolset_did_when_it_was_started_to_allow_it_is_said() {
+    needs_sandbox!();
     let user = User::new("server.py:mcp");
     let refused = allow(&user.skills()).unwrap_err();
     insta::assert_snapshot!(user.hide(&refused.to_string()), @"Toolset `server.py:mcp` did what no skill may when it was started. The script created `HOME/app/.git`, which no skill may; it is now `HOME/app/.git.removed-by-skillfold`");
@@ -117,6 +119,7 @@ fn what_a_toolset_did_when_it_was_started_to_allow_it_is_said() {
 
 #[test]
 fn model_gets_few_lines_however_much_was_put_right() {
+    needs_sandbox!();
     let user = User::new("tools.json");
     let skills = user.skills();
     allow(&skills).unwrap();

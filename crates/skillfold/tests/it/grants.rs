@@ -85,6 +85,7 @@ fn lines(user: &User, skills: &Skills) -> String {
 
 #[test]
 fn run_is_refused_if_a_link_replaced_part_of_an_allowed_path() {
+    needs_sandbox!();
     let user = User::new("{read: [~/Reports/site/home]}");
     let reports = user.folder("Reports");
     user.folder("Reports/site/home");
@@ -112,6 +113,7 @@ fn run_is_refused_if_a_link_replaced_part_of_an_allowed_path() {
 
 #[test]
 fn run_is_refused_if_another_folder_has_the_name_of_an_allowed_one() {
+    needs_sandbox!();
     let user = User::new("{write: [~/Reports/out]}");
     let out = user.folder("Reports/out");
     let private = user.folder("Reports/private");
@@ -131,6 +133,7 @@ fn run_is_refused_if_another_folder_has_the_name_of_an_allowed_one() {
 
 #[test]
 fn path_that_does_not_exist_yet_is_to_be_created_below_the_folder_that_does() {
+    needs_sandbox!();
     let user = User::new("{write: [~/new/out], read: [~/later]}");
     user.folder("Other");
     let skills = user.skills();
@@ -152,6 +155,7 @@ fn path_that_does_not_exist_yet_is_to_be_created_below_the_folder_that_does() {
 
 #[test]
 fn nested_permissions_are_shown_and_granted_as_one() {
+    needs_sandbox!();
     let user = User::new("{write: [~/Reports, ~/Reports/site/home], read: [~/Reports/in]}");
     user.folder("Reports/site/home");
     user.folder("Reports/in");
@@ -210,6 +214,7 @@ fn run_script(skills: &Skills) -> String {
 
 #[test]
 fn version_of_a_known_manager_in_the_home_is_shown() {
+    needs_sandbox!();
     let user = User::new("{}");
     let bin = install(&user, ".local/share/mise/installs/fish/4.0", "fish");
     let skills = skills_with(&user, "fish", &bin);
@@ -222,6 +227,7 @@ fn version_of_a_known_manager_in_the_home_is_shown() {
 
 #[test]
 fn other_interpreter_in_the_home_must_be_named_and_stay_the_same() {
+    needs_sandbox!();
     let user = User::new("{}");
     let bin = install(&user, "apps/mytool", "mytool");
     let skills = skills_with(&user, "mytool", &bin);
@@ -332,6 +338,7 @@ fn protected_paths_are_protected_at_their_moved_locations() {
 
 #[test]
 fn grants_too_long_for_a_form_are_not_requested_by_form() {
+    needs_sandbox!();
     let user = User::new("{}");
     let question = |permissions: &str| {
         user.ask(permissions);
@@ -375,6 +382,7 @@ fn identical_skill_in_another_folder_needs_its_own_permission() {
 
 #[test]
 fn entry_without_an_approval_does_not_run_if_a_passphrase_is_required() {
+    needs_sandbox!();
     let user = User::new("{}");
     let strict = || {
         let host = Host::new(user.environment()).set("approval_requires", "passphrase");

@@ -5,6 +5,14 @@
     reason = "a test fails by panicking and may be slow with text"
 )]
 
+/// Leaves out a test where the system refuses the sandbox, and says why.
+#[cfg(all(feature = "run", target_os = "linux"))]
+macro_rules! needs_sandbox {
+    () => {
+        skillfold_testkit::needs_sandbox!(skillfold::run::layers())
+    };
+}
+
 mod attack;
 mod bind;
 #[cfg(feature = "reports")]

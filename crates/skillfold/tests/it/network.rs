@@ -117,6 +117,7 @@ fn user_is_shown_each_host_and_the_whole_network_loudly() {
 
 #[test]
 fn allowed_host_is_reached_others_are_refused_and_both_are_logged() {
+    needs_sandbox!();
     let port = start_server();
     let script =
         format!("curl -sS http://localhost:{port}/; curl -sS https://evil.example/ || exit 1");
@@ -158,6 +159,7 @@ fn allowed_host_is_reached_others_are_refused_and_both_are_logged() {
 
 #[test]
 fn program_that_ignores_the_proxy_is_named_as_the_reason() {
+    needs_sandbox!();
     let user = User::new(
         "[api.example.com]",
         "curl -sS --noproxy '*' https://api.example.com/ || exit 1",
@@ -177,6 +179,7 @@ fn program_that_ignores_the_proxy_is_named_as_the_reason() {
 
 #[test]
 fn name_that_is_private_or_this_machine_is_refused_with_the_way_out() {
+    needs_sandbox!();
     let user = User::new("[git.example.com, '*.internal']", "curl -s https://$1/");
     let skills = user.skills();
     let skill = skills.runnable("api").unwrap();
@@ -195,6 +198,7 @@ fn name_that_is_private_or_this_machine_is_refused_with_the_way_out() {
 
 #[test]
 fn hosts_beyond_the_first_five_are_counted_once() {
+    needs_sandbox!();
     let script = "for i in $(seq $1); do curl -s https://h$i.example/; curl -s http://h$i.example/; done; true";
     let user = User::new("[git.example.com]", script);
     let skills = user.skills();
@@ -277,6 +281,7 @@ fn hosts_in_the_list_must_be_those_that_the_user_was_shown() {
 
 #[test]
 fn loading_a_skill_looks_nothing_up_and_logs_nothing() {
+    needs_sandbox!();
     let user = User::new("[x.invalid]", "true");
     let skills = user.skills();
     let skill = skills.runnable("api").unwrap();
@@ -290,6 +295,7 @@ fn loading_a_skill_looks_nothing_up_and_logs_nothing() {
 
 #[test]
 fn log_of_a_newer_version_is_only_appended_to() {
+    needs_sandbox!();
     let fixture = include_str!("../../../skillfold-cli/tests/formats/network.jsonl");
     let user = User::new("[api.example.com]", "curl -s https://evil.example/; true");
     let skills = user.skills();
@@ -312,6 +318,7 @@ fn log_of_a_newer_version_is_only_appended_to() {
 fn log_is_limited_to_two_files_that_only_the_user_can_read() {
     use std::os::unix::fs::PermissionsExt as _;
 
+    needs_sandbox!();
     let user = User::new("[api.example.com]", "curl -s https://evil.example/; true");
     let skills = user.skills();
     allow(&skills, &skills.runnable("api").unwrap());

@@ -174,6 +174,7 @@ fn editing_prose_keeps_installed_packages_and_editing_requirements_does_not() {
 
 #[test]
 fn changed_packages_are_refused_and_unchanged_ones_run() {
+    needs_sandbox!();
     let user = User::new(&["pdf"]);
     let skills = user.skills();
     allow(&skills, "pdf");
@@ -202,6 +203,7 @@ fn changed_packages_are_refused_and_unchanged_ones_run() {
 
 #[test]
 fn shared_packages_stay_until_no_allowed_skill_uses_them() {
+    needs_sandbox!();
     let user = User::new(&["pdf", "forms"]);
     let skills = user.skills();
     let mut folders = Vec::new();

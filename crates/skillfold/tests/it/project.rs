@@ -94,6 +94,7 @@ fn run(skill: &RunnableSkill, commands: &str) -> String {
 
 #[test]
 fn script_reads_the_file_that_the_user_names() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     user.allow("app");
     assert_eq!(
@@ -111,6 +112,7 @@ fn script_reads_the_file_that_the_user_names() {
 
 #[test]
 fn allowance_is_for_one_project() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     user.allow("app");
     insta::assert_snapshot!(user.run("other", "cat docs/a.txt"), @"
@@ -132,6 +134,7 @@ fn allowance_is_for_one_project() {
 
 #[test]
 fn user_decides_whatever_the_skill_asks() {
+    needs_sandbox!();
     let user = User::new("{ project: write }");
     let skills = user.at("app");
     let skill = skills.runnable("words").unwrap();
@@ -159,6 +162,7 @@ fn user_decides_whatever_the_skill_asks() {
 
 #[test]
 fn every_project_is_a_decision_of_its_own() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     let skills = user.at("app");
     let skill = skills.runnable("words").unwrap().with_every_project();
@@ -180,6 +184,7 @@ fn every_project_is_a_decision_of_its_own() {
 
 #[test]
 fn home_and_folders_around_what_is_protected_are_no_projects() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     user.write(".config/nvim/init.lua", "");
     for folder in ["", ".config", ".ssh", ".local"] {
@@ -204,6 +209,7 @@ fn home_and_folders_around_what_is_protected_are_no_projects() {
 
 #[test]
 fn folder_in_one_that_no_skill_writes_is_a_project_to_read() {
+    needs_sandbox!();
     let user = User::new("{ project: write }");
     user.write(".config/nvim/lua/a.lua", "return {}\n");
     let lua = ".config/nvim/lua";
@@ -251,6 +257,7 @@ fn another_folder_in_the_place_of_the_project_is_refused() {
 
 #[test]
 fn project_that_was_replaced_can_be_allowed_again() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     user.allow("app");
     fs::rename(user.home.join("app"), user.home.join("old")).unwrap();
@@ -315,6 +322,7 @@ fn allowing_again_what_was_replaced_keeps_the_other_decisions() {
 
 #[test]
 fn repository_settings_and_skills_of_the_project_stay_read_only() {
+    needs_sandbox!();
     let user = User::new("{ project: write }");
     user.write("app/.git/config", "");
     user.write(
@@ -340,6 +348,7 @@ fn repository_settings_and_skills_of_the_project_stay_read_only() {
 
 #[test]
 fn folder_that_is_to_hold_skills_is_not_created_by_a_script() {
+    needs_sandbox!();
     let user = User::new("{ project: write }");
     user.write(
         ".config/skillfold/config.toml",
@@ -369,6 +378,7 @@ fn write_access_to_what_stays_read_only_is_refused() {
 
 #[test]
 fn failure_that_the_sandbox_caused_is_explained() {
+    needs_sandbox!();
     let user = User::new("{}");
     user.allow("app");
     user.write("notes.txt", "mine");
@@ -398,6 +408,7 @@ fn failure_that_the_sandbox_caused_is_explained() {
 
 #[test]
 fn host_without_a_project_runs_without_one() {
+    needs_sandbox!();
     let user = User::new("{ project: read }");
     user.allow("app");
     let skills = user.at("app");
@@ -430,6 +441,7 @@ fn unknown_words_for_the_project_are_granted_to_nobody() {
 
 #[test]
 fn limits_are_those_of_the_settings_or_lower() {
+    needs_sandbox!();
     let user = User::new("{}");
     let environment = Environment::new(user.home.join("app")).home(&user.home);
     let host = Host::new(environment).set("script_seconds", "1");

@@ -98,6 +98,7 @@ fn call(session: &mut Session, tool: &str, arguments: Value) -> String {
 
 #[test]
 fn model_runs_a_script_only_if_host_and_user_allow_it() {
+    needs_sandbox!();
     let user = User::new();
     let run = json!({ "skill_id": "pdf", "script": "scripts/fill.py", "arguments": ["a b", "$(id)"], "input": "text" });
     let off = user.skills("off");
@@ -158,6 +159,7 @@ fn changing_any_file_revokes_the_permission_to_run() {
 
 #[test]
 fn script_runs_from_the_verified_copy() {
+    needs_sandbox!();
     let user = User::new();
     let skills = user.skills("on");
     allow(&skills);
@@ -174,6 +176,7 @@ fn script_runs_from_the_verified_copy() {
 
 #[test]
 fn tools_of_a_loaded_skill_can_be_called_by_both_names() {
+    needs_sandbox!();
     let user = User::new();
     let skills = user.skills("on");
     let mut conversation = session(&skills);
@@ -228,6 +231,7 @@ fn tools_of_a_loaded_skill_can_be_called_by_both_names() {
 
 #[test]
 fn script_failure_is_an_answer_with_the_reason() {
+    needs_sandbox!();
     let user = User::new();
     user.write(
         "scripts/fail.py",
@@ -363,6 +367,7 @@ fn unrecognized_entry_allows_nothing_and_is_reported() {
 
 #[test]
 fn script_failure_names_its_missing_packages() {
+    needs_sandbox!();
     let user = User::new();
     let script =
         "# /// script\n# dependencies = ['missing-package>=2']\n# ///\nimport missing_package\n";
@@ -394,6 +399,7 @@ fn toolset_load_failure_says_how_to_install_its_packages() {
 
 #[test]
 fn client_can_allow_a_skill_only_if_the_user_enabled_client_approval() {
+    needs_sandbox!();
     let user = User::new();
     let skills = user.skills("on");
     let skill = skills.runnable("pdf").unwrap();
@@ -447,6 +453,7 @@ Runs: scripts/count.py, scripts/fill.py, toolsets/tools.json:tools
 
 #[test]
 fn cancelled_call_ends_and_the_next_one_works() {
+    needs_sandbox!();
     let user = User::new();
     user.write("scripts/fill.py", "import time\ntime.sleep(50)\n");
     user.write(

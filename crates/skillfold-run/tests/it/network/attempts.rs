@@ -159,6 +159,7 @@ fn attempt(
 
 #[test]
 fn nothing_that_is_not_named_is_reached() {
+    needs_sandbox!();
     let (forbidden, allowed) = (Forbidden::start(), start_allowed());
     let hosts = [
         format!("localhost:{allowed}"),
@@ -198,6 +199,7 @@ fn nothing_that_is_not_named_is_reached() {
 
 #[test]
 fn attempts_reach_what_is_named_and_the_whole_network() {
+    needs_sandbox!();
     // The control of the test above.
     let (forbidden, allowed) = (Forbidden::start(), start_allowed());
     let (results, _) = attempt(Permissions::default().with_network(), &forbidden, allowed);

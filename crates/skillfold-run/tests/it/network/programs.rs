@@ -140,6 +140,7 @@ fn check(outcome: &Outcome, expected: &str) {
 
 #[test]
 fn curl_reaches_a_named_host_over_tls_and_no_other() {
+    needs_sandbox!();
     let server = TlsServer::start();
     let text = "curl -sS https://localhost:PORT/hello\ncurl -sS https://api.localhost:PORT/hello\ncurl -sS -x socks5h://127.0.0.1:3128 https://localhost:PORT/hello\ncurl -sS https://evil.example/ && exit 9\ncurl -sS --noproxy '*' https://localhost:PORT/hello && exit 9\ntrue\n";
     let outcome = server.reach(&[("a.sh", text)], None);
@@ -152,6 +153,7 @@ fn curl_reaches_a_named_host_over_tls_and_no_other() {
 
 #[test]
 fn urllib_reaches_a_named_host_over_tls_and_no_other() {
+    needs_sandbox!();
     let server = TlsServer::start();
     let text = "import urllib.request as r\nprint(r.urlopen('https://localhost:PORT/hello').read().decode())\ntry:\n    r.urlopen('https://evil.example/')\nexcept OSError as error:\n    print(error)\n";
     let outcome = server.reach(&[("a.py", text)], None);
@@ -167,6 +169,7 @@ fn urllib_reaches_a_named_host_over_tls_and_no_other() {
 
 #[test]
 fn git_reaches_a_named_host_over_tls_and_no_other() {
+    needs_sandbox!();
     let server = TlsServer::start();
     let text = "git ls-remote https://localhost:PORT/repo.git HEAD\ngit ls-remote https://evil.example/repo.git && exit 9\ntrue\n";
     check(&server.reach(&[("a.sh", text)], None), "\tHEAD\n");

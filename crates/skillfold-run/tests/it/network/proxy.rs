@@ -15,6 +15,7 @@ use crate::skill::{path, skill};
 
 #[test]
 fn run_with_hosts_has_a_loopback_and_no_resolver_or_other_sockets() {
+    needs_sandbox!();
     let text = r#"
 import os, socket, errno
 print(os.path.exists("/etc/resolv.conf"), os.path.exists("/etc/hosts"))
@@ -43,6 +44,7 @@ except (PermissionError, ConnectionRefusedError):
 
 #[test]
 fn proxy_variables_are_set_and_a_skill_cannot_set_them() {
+    needs_sandbox!();
     let text = "env | grep -i -e proxy | sort";
     let outcome = reach(&["api.example.com"], ("a.sh", text));
     insta::assert_snapshot!(outcome.stdout_text(), @"
@@ -78,6 +80,7 @@ fn proxy_variables_are_set_and_a_skill_cannot_set_them() {
 
 #[test]
 fn each_connection_is_reported_once_it_has_ended() {
+    needs_sandbox!();
     let allowed = start_allowed();
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
@@ -117,6 +120,7 @@ fn each_connection_is_reported_once_it_has_ended() {
 
 #[test]
 fn connections_beyond_the_limit_are_counted() {
+    needs_sandbox!();
     let text = "import socket\nfor _ in range(1100):\n    s = socket.create_connection(('127.0.0.1', 3128)); s.sendall(b'CONNECT evil.example:443 HTTP/1.1\\r\\n\\r\\n'); s.recv(100); s.close()\n";
     let outcome = reach(&["api.example.com"], ("a.py", text));
     assert!(outcome.is_success(), "{}", outcome.stderr_text());
@@ -128,6 +132,7 @@ fn connections_beyond_the_limit_are_counted() {
 
 #[test]
 fn run_ends_in_time_with_connections_open_and_lookups_pending() {
+    needs_sandbox!();
     let allowed = start_allowed();
     let text = format!(
         "import socket, time\nopen_ = []\nfor host in ['localhost:{allowed}', 'slow.example:443', '', 'half'] * 30:\n    s = socket.create_connection(('127.0.0.1', 3128)); open_.append(s)\n    if host: s.sendall(f'CONNECT {{host}} HTTP/1.1\\r\\n'.encode() + (b'' if host == 'half' else b'\\r\\n'))\nprint('open', flush=True)\ntime.sleep(600)\n"
@@ -173,6 +178,7 @@ fn assert_closed(before: usize) {
 
 #[test]
 fn hostile_bytes_do_not_stop_the_proxy() {
+    needs_sandbox!();
     let allowed = start_allowed();
     let text = format!(
         r#"
@@ -200,6 +206,7 @@ print(urllib.request.urlopen("http://localhost:{allowed}/alive").status)
 
 #[test]
 fn toolset_process_reaches_hosts_and_its_connections_are_observed() {
+    needs_sandbox!();
     let allowed = start_allowed();
     let text = format!(
         "import urllib.request as r\nprint(r.urlopen('http://localhost:{allowed}/').status, flush=True)\ninput()\n"
