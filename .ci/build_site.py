@@ -1,7 +1,7 @@
 """Builds the site: the landing page, the book, and a report on the example skills: build_site.py --skillfold PATH [--without-book] [FOLDER]
 
 The site is written to FOLDER, dist/site by default, which is emptied first. Fails on whatever the book fails on, on a dead link or anchor
-in any page, and on a figure of the landing page that its source does not state. With `--without-book`, which needs no mdBook, the book
+in any page, and on a figure or command of the landing page that its source does not state. With `--without-book`, which needs no mdBook, the book
 is left out, and links to it are compared with its sources.
 """
 
@@ -30,20 +30,20 @@ REQUESTS = [
     "What is the capital of France?",
 ]
 FIGURES = re.compile(r"<!-- figures of (\S+) -->\n(.*?)<!-- end of figures -->\n", re.DOTALL)
-UNRELEASED = re.compile(r"<!-- until the first release -->\n(.*?)<!-- end of until the first release -->\n", re.DOTALL)
-RELEASED = re.compile(r"^## [\d.]+ \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
+INSTALLS = re.compile(r"\b(?:uv|cargo|npm) (?:tool )?install [^<\n]*")
 TITLE = '<h1 class="menu-title">Skillfold</h1>'
 
 
-def landing(text, changelog):
-    """Returns the landing page as visitors get it, and which of its figures their source does not state."""
+def landing(text):
+    """Returns the landing page as visitors get it, and which of its figures and commands their source does not state."""
     wrong = [
         f"site/index.html says {number}, which {source} does not"
         for source, figures in FIGURES.findall(text)
         for number in sorted(plots.numbers(re.sub(r"<[^>]*>", " ", figures)) - plots.numbers_in(source))
     ]
-    text = FIGURES.sub(r"\2", text)
-    return UNRELEASED.sub("" if RELEASED.search(changelog) else r"\1", text), wrong
+    readme = (book.ROOT / "README.md").read_text(encoding="utf-8")
+    wrong += [f"site/index.html says `{command}`, which README.md does not" for command in INSTALLS.findall(text) if command not in readme]
+    return FIGURES.sub(r"\2", text), wrong
 
 
 def report(output, skillfold):
@@ -97,8 +97,7 @@ def main():
         sys.exit(f"error: {output} has files, and is not a site")
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
-    changelog = (book.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    page, wrong = landing((SITE / "index.html").read_text(encoding="utf-8"), changelog)
+    page, wrong = landing((SITE / "index.html").read_text(encoding="utf-8"))
     (output / "index.html").write_text(page, encoding="utf-8")
     for file in FILES:
         shutil.copyfile(file, output / file.name)

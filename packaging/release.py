@@ -4,12 +4,13 @@
     packaging/release.py 1.2.3              every check, then the tag v1.2.3
     packaging/release.py 1.2.3 --check      every check, no tag
     packaging/release.py 1.2.3 tree notes   only these checks, no tag
-    packaging/release.py 1.2.3 --set        sets the version everywhere, dates its section of the changelog, and checks nothing
+    packaging/release.py 1.2.3 --set        sets the version everywhere, dates its section of the changelog, removes what pages say until the
+                                            first release, and checks nothing
 
 Nothing is uploaded: docs/release.md has what a tag starts. The checks, in this order:
 
     tree        nothing is uncommitted, and there is no such tag yet
-    version     Cargo.toml, Cargo.lock and server.json have the version; all packages take it from Cargo.toml
+    version     Cargo.toml, Cargo.lock and server.json have the version, and no page says that there is no release
     notes       CHANGELOG.md has a section `## 1.2.3 (2026-11-19)` that begins with a paragraph for people
     licences    cargo-deny finds no licence, crate or source that deny.toml does not allow
     advisories  nor an advisory; where their database cannot be fetched, they are named as unchecked
@@ -34,6 +35,8 @@ import tomllib
 
 ROOT = pathlib.Path(os.environ.get("RELEASE_ROOT", pathlib.Path(__file__).parents[1]))
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-rc\.[1-9]\d*)?")
+# What pages say until there is a release; a candidate is none.
+UNRELEASED = re.compile(r"<!-- until the first release -->\n.*?<!-- end of until the first release -->\n", re.DOTALL)
 # Every crate has these.
 PACKED = ("Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md")
 
@@ -77,6 +80,13 @@ def notes(version):
     raise Refused(f"CHANGELOG.md has no section `## {version} (YYYY-MM-DD)`; rename `## Unreleased`")
 
 
+def unreleased():
+    """Returns the pages that say that there is no release, each with its text as the first release has it."""
+    for name in ("README.md", "docs/install.md", "docs/release.md", "docs/rust.md", "site/index.html"):
+        if (ROOT / name).exists() and UNRELEASED.search(read(name)):
+            yield name, UNRELEASED.sub("", read(name))
+
+
 def check_tree(version, _unchecked):
     changed = output("git", "status", "--porcelain")
     if changed:
@@ -88,6 +98,8 @@ def check_tree(version, _unchecked):
 def check_version(version, _unchecked):
     found = versions()
     wrong = [f"{place} has {it}" for place, it in found if it != version]
+    if "-" not in version:
+        wrong += [f"{name} says that there is no release" for name, _text in unreleased()]
     if wrong:
         raise Refused("\n".join([*wrong, f"set it with `packaging/release.py {version} --set`"]))
 
@@ -121,6 +133,8 @@ def set_version(version):
     changes, dated = read("CHANGELOG.md"), f"## {version} ({datetime.date.today()})"
     if f"\n## {version} (" not in changes:
         (ROOT / "CHANGELOG.md").write_text(changes.replace("\n## Unreleased\n", f"\n{dated}\n", 1))
+    for name, text in list(unreleased()) if "-" not in version else ():
+        (ROOT / name).write_text(text)
     must("cargo cannot update Cargo.lock", "cargo", "update", "--workspace", "--offline", "--quiet")
 
 

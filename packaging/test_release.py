@@ -123,6 +123,17 @@ class Release(unittest.TestCase):
             headings = [line for line in (self.root / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")]
             self.assertEqual(headings, [f"## 2.0.0-rc.1 ({TODAY})", f"## 1.2.3 ({TODAY})"])
 
+    def test_release_and_no_candidate_removes_what_pages_say_until_then(self):
+        until = "<!-- until the first release -->\nNot yet.\n<!-- end of until the first release -->\n"
+        self.write("README.md", f"Small.\n{until}")
+        self.assertEqual(self.release("1.2.3-rc.1", "--set").stderr, "")
+        self.assertEqual(self.release("1.2.3-rc.1", "version").stderr, "")
+        self.assertEqual((self.root / "README.md").read_text(), f"Small.\n{until}")
+        self.assert_refused("README.md says that there is no release", "1.2.3", "version")
+        self.assertEqual(self.release("1.2.3", "--set").stderr, "")
+        self.assertEqual(self.release("1.2.3", "version").stderr, "")
+        self.assertEqual((self.root / "README.md").read_text(), "Small.\n")
+
     def test_what_is_no_version_is_refused(self):
         for version in ("1.2", "v1.2.3", "1.2.3 ", "1.2.3-beta", "01.2.3", "-1.2.3.4", "1.2.3\n"):
             self.assertNotEqual(self.release("--", version).returncode, 0, version)
