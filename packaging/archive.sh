@@ -28,7 +28,7 @@ case "$target" in *-windows-*) program=skillfold.exe archive="$folder.zip" ;; es
 runner=()
 case "$target-$(uname -sm)" in
     aarch64-*-linux-*-"Linux x86_64") runner=(qemu-aarch64-static) ;;
-    *-windows-*-Linux*) runner=(wine) ;;
+    *-windows-*-Linux*) runner=(packaging/wine.sh) ;;
 esac
 
 place="$(mktemp -d)"

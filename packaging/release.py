@@ -147,7 +147,7 @@ def check_notes(version, _unchecked):
 
 
 def check_licences(_version, _unchecked):
-    deny = ("cargo", "deny", "--log-level", "warn", "check", "--hide-inclusion-graph", "bans", "licenses", "sources")
+    deny = ("cargo", "deny", "--log-level", "error", "check", "--hide-inclusion-graph", "bans", "licenses", "sources")
     must("cargo-deny has findings, see above", *deny)
 
 

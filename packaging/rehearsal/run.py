@@ -78,8 +78,7 @@ def make(release: Release, row: Row, targets: list[str], quick: dict[str, str]) 
     """Build, pack and sign everything, each artifact by the script that the workflow runs too."""
     target = os.environ.get("CARGO_TARGET_DIR", str(release.tools.parent / "target"))
     whole = {name: value for name, value in os.environ.items() if name not in QUICK}
-    path = f"{release.tools}/bin:{release.tools}/npm/node_modules/node/bin:{os.environ['PATH']}"
-    environment = whole | release.keys | {"REPOSITORY": REPOSITORY, "PACKED": "dist", "CARGO_TARGET_DIR": target, "PATH": path}
+    environment = whole | release.keys | {"REPOSITORY": REPOSITORY, "PACKED": "dist", "CARGO_TARGET_DIR": target}
     logs = release.source.parent / "logs"
     logs.mkdir(exist_ok=True)
 
@@ -151,6 +150,7 @@ def rehearse(chosen: argparse.Namespace) -> None:
     cache = chosen.cache.resolve()
     install_programs()
     install_tools(cache / "tools")
+    os.environ["PATH"] = f"{cache}/tools/bin:{cache}/tools/npm/node_modules/node/bin:{os.environ['PATH']}"
     place = cache / "release"
     source = place / "source"
     keys = make_keys(cache / "keys", cache / "tools")

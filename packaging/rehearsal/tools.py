@@ -28,8 +28,7 @@ PROGRAMS = {
     "busybox": "busybox",
     "file": "file",
 }
-KTRA = "0.7.0"
-CYCLONEDX = "0.5.9"
+CRATES = {"ktra": "0.7.0", "cargo-cyclonedx": "0.5.9", "cargo-deny": "0.20.2", "cargo-semver-checks": "0.51.0"}
 PYTHON = ("pypiserver==2.4.2", "passlib==1.7.4", "uv==0.13.8")
 # Verdaccio asks for a version of `node-fetch` by a word that mirrors do not have.
 NPM = {
@@ -60,8 +59,8 @@ def install_tools(folder: Path) -> None:
     if not (folder / "bin/python").exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *PYTHON], check=True)
-    for name, version in (("ktra", KTRA), ("cargo-cyclonedx", CYCLONEDX)):
-        if not (folder / "bin" / name).exists():
+    for name, version in CRATES.items():
+        if not shutil.which(name, path=f"{folder}/bin:{os.environ['PATH']}"):
             subprocess.run(["cargo", "install", "--quiet", "--locked", "--debug", "--root", folder, f"{name}@{version}"], check=True)
     if not (folder / "npm/node_modules/verdaccio").exists():
         (folder / "npm").mkdir(exist_ok=True)

@@ -49,7 +49,7 @@ class Release:
 
     def publish(self, *words: object, **variables: str) -> str:
         """Run packaging/publish.sh, twice: the second time everything is there already."""
-        environment = os.environ | {"PATH": f"{self.tools}/bin:{os.environ['PATH']}"} | self.keys | variables
+        environment = os.environ | self.keys | variables
         command = [self.source / "packaging/publish.sh", *map(str, words)]
         for _ in range(2):
             done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -227,8 +227,7 @@ def image(release: Release, row: Row) -> None:
         digest = re.search(r"sha256:[0-9a-f]{64}", said)[0]
         row.downloaded = size(registry.folder / "storage")
         verify = ["cosign", "verify", "--key", release.source / "packaging/release.pub", "--insecure-ignore-tlog", "--allow-http-registry"]
-        environment = os.environ | {"PATH": f"{release.tools}/bin:{os.environ['PATH']}"}
-        subprocess.run([*verify, f"{name}@{digest}"], check=True, capture_output=True, env=environment)
+        subprocess.run([*verify, f"{name}@{digest}"], check=True, capture_output=True)
         project = registry.folder / "project"
         shell = f'image={name}:{release.version}\n' + printed("docs/install.md", "As a container").split("\n", 1)[1]
         storage = f"--root={registry.folder}/podman --runroot={registry.folder}/running --storage-driver=vfs"
