@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod caller;
 mod introduction;
 mod metrics;
 mod notices;
@@ -31,7 +32,8 @@ mod server;
 mod http;
 mod stdio;
 
-pub use http::{HttpAccess, HttpLimits, HttpOptions, Token, http, router};
+pub use http::{HttpAccess, HttpLimits, HttpOptions, http, router};
 pub use options::Options;
 pub use server::Server;
+pub use skillfold_http::Token;
 pub use stdio::stdio;

@@ -1,11 +1,14 @@
 //! Request and engine metrics in the Prometheus text format.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skillfold::core::load::CacheStats;
 use skillfold::skills::{CounterRow, Counters};
+use skillfold_http::Denied;
 
 /// A request's method, as far as it is counted separately. Names chosen by clients are not used as labels: they are
 /// unbounded.
@@ -98,6 +101,8 @@ pub(crate) struct Metrics {
     pub(crate) connections_refused: AtomicU64,
     pub(crate) in_flight: AtomicU64,
     pub(crate) sessions_refused: AtomicU64,
+    /// Requests that were denied, by reason.
+    denied: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 #[derive(Debug)]
@@ -126,6 +131,7 @@ impl Default for Metrics {
             connections_refused: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
             sessions_refused: AtomicU64::new(0),
+            denied: Mutex::default(),
         }
     }
 }
@@ -160,6 +166,15 @@ impl Metrics {
         }
     }
 
+    /// Counts a request whose token was not accepted.
+    pub(crate) fn count_denied(&self, denied: Denied) {
+        *self.lock_denied().entry(denied.as_str()).or_default() += 1;
+    }
+
+    fn lock_denied(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.denied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Renders all metrics, including the engine's.
     pub(crate) fn to_text(&self, engine: &Counters, gauges: &Gauges) -> String {
         let mut text = PrometheusText(String::with_capacity(8 * 1024));
@@ -173,6 +188,18 @@ impl Metrics {
             if get(counter) > 0 {
                 let label = format!("status=\"{}\"", index + 100);
                 text.sample("skillfold_http_responses_total", &label, get(counter));
+            }
+        }
+        let denied = self.lock_denied().clone();
+        if !denied.is_empty() {
+            let name = "skillfold_denied_total";
+            text.header(
+                name,
+                "counter",
+                "Requests whose token was not accepted, by reason",
+            );
+            for (reason, count) in denied {
+                text.sample(name, &format!("reason=\"{reason}\""), count);
             }
         }
         for (name, kind, help, value) in SERVER_METRICS {

@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skillfold::Skills;
 
+use crate::caller::Caller;
 use crate::introduction::{check_introduction, used_introduction};
 use crate::metrics::{Method, Outcome};
 use crate::notices::{NotifierTask, accepted_filter};
@@ -84,26 +85,24 @@ impl Server {
     }
 
     /// Returns what a client gets before any request.
-    async fn for_client(
-        &self,
-        client: Option<Implementation>,
-    ) -> Result<Arc<ClientInstructions>, ErrorData> {
+    async fn for_client(&self, caller: Caller) -> Result<Arc<ClientInstructions>, ErrorData> {
         let read = move |shared: &ServerState| {
-            let view = shared.current_view(client.as_ref());
-            view.for_client(client.as_ref())
+            let view = shared.current_view(&caller);
+            view.for_client(caller.client.as_ref())
         };
         self.shared.run_blocking(read).await
     }
 
     /// Returns what a client gets before any request, and logs which skills do not support its version.
-    async fn introduce(
-        &self,
-        client: Option<Implementation>,
-    ) -> Result<Arc<ClientInstructions>, ErrorData> {
-        if let Some(client) = &client {
-            self.shared.view(None).await?.log_mismatches(client);
+    async fn introduce(&self, caller: Caller) -> Result<Arc<ClientInstructions>, ErrorData> {
+        if let Some(client) = &caller.client {
+            let whole = Caller {
+                client: None,
+                identity: caller.identity.clone(),
+            };
+            self.shared.view(&whole).await?.log_mismatches(client);
         }
-        self.for_client(client).await
+        self.for_client(caller).await
     }
 
     /// Answers a request by reading files, holds its permit meanwhile if it reads a whole file, and counts it.
@@ -111,12 +110,12 @@ impl Server {
         &self,
         method: Method,
         context: &RequestContext<RoleServer>,
-        job: impl FnOnce(&ServerState, Option<&Implementation>) -> Result<T, ErrorData> + Send + 'static,
+        job: impl FnOnce(&ServerState, &Caller) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let client = context.client_info();
+        let caller = Caller::of(context);
         let permit = ReadPermit::from_extensions(&context.extensions);
         let job = move |shared: &ServerState| {
-            let result = job(shared, client.as_ref());
+            let result = job(shared, &caller);
             // Released only now: the client may be gone, but the result is still being built.
             drop(permit);
             result
@@ -165,7 +164,9 @@ impl ServerHandler for Server {
         kept.protocol_version = info.protocol_version.clone();
         context.peer.set_peer_info(kept.clone());
         self.calls.forget_project();
-        let client = self.introduce(Some(kept.client_info)).await?;
+        let client = self
+            .introduce(Caller::of(&context).with_client(kept.client_info))
+            .await?;
         info.instructions.clone_from(&client.text);
         Ok(info)
     }
@@ -175,7 +176,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
         let mut info = self.get_info();
-        let client = self.introduce(context.client_info()).await?;
+        let client = self.introduce(Caller::of(&context)).await?;
         info.instructions.clone_from(&client.text);
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info))
@@ -215,7 +216,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.measure(Method::ListTools, async {
-            let client = self.for_client(context.client_info()).await?;
+            let client = self.for_client(Caller::of(&context)).await?;
             let mut tools = client.tools.clone();
             tools.extend(self.calls.skill_tools(&context).await?);
             Ok(ListToolsResult::with_all_items(tools)
@@ -239,10 +240,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.measure(Method::ListPrompts, async {
-            let (client, cursor) = (context.client_info(), cursor(request)?);
-            let list = move |shared: &ServerState| {
-                prompts::list(shared, client.as_ref(), cursor.as_deref())
-            };
+            let (caller, cursor) = (Caller::of(&context), cursor(request)?);
+            let list =
+                move |shared: &ServerState| prompts::list(shared, &caller, cursor.as_deref());
             let listed = self.shared.run_blocking(list).await?;
             Ok(listed
                 .with_ttl_ms(TTL_MS)
@@ -257,8 +257,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        let get = move |shared: &ServerState, client: Option<&Implementation>| {
-            prompts::get(shared, client, &name, &arguments)
+        let get = move |shared: &ServerState, caller: &Caller| {
+            prompts::get(shared, caller, &name, &arguments)
         };
         Ok(self.read(Method::GetPrompt, &context, get).await?.into())
     }
@@ -268,9 +268,9 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let list = move |shared: &ServerState, client: Option<&Implementation>| {
+        let list = move |shared: &ServerState, caller: &Caller| {
             let cursor = cursor(request)?;
-            Ok(resources::list(shared, client, cursor.as_deref()))
+            Ok(resources::list(shared, caller, cursor.as_deref()))
         };
         self.read(Method::ListResources, &context, list).await
     }
@@ -280,8 +280,8 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let client = context.client_info();
-        let templates = move |shared: &ServerState| resources::templates(shared, client.as_ref());
+        let caller = Caller::of(&context);
+        let templates = move |shared: &ServerState| resources::templates(shared, &caller);
         let templates = self.shared.run_blocking(templates);
         self.measure(Method::ListTemplates, templates).await
     }
@@ -291,8 +291,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = move |shared: &ServerState, client: Option<&Implementation>| {
-            resources::read(shared, client, &request.uri)
+        let read = move |shared: &ServerState, caller: &Caller| {
+            resources::read(shared, caller, &request.uri)
         };
         let read = self.read(Method::ReadResource, &context, read);
         Ok(read.await?.into())
@@ -307,8 +307,8 @@ impl ServerHandler for Server {
             return Err(too_long_error());
         }
         let (method, version) = (Method::custom(&request.method), context.protocol_version());
-        let answer = move |shared: &ServerState, client: Option<&Implementation>| {
-            sep2640::answer(shared, client, &request, version.as_ref())
+        let answer = move |shared: &ServerState, caller: &Caller| {
+            sep2640::answer(shared, caller, &request, version.as_ref())
         };
         self.read(method, &context, answer).await
     }

@@ -6,19 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rmcp::ErrorData;
-use rmcp::model::{Implementation, Tool};
+use rmcp::model::Implementation;
 use skillfold::client::Client;
 use skillfold::client::OwnList;
 use skillfold::conversation::SkillMismatch;
 use skillfold::core::bind::Visibility;
 use skillfold::core::diagnostic::visible;
-use skillfold::core::disclose::Listing;
+use skillfold::core::disclose::{Listing, ToolNames};
 use skillfold::core::{Agent, Budget, Catalog, ContextLifetime};
-use skillfold::{Session, Skills};
+use skillfold::{AgentSkills, Session, Skills, Tool};
+use skillfold_http::TokenScope;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use crate::ask::Questions;
+use crate::caller::Caller;
 use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::options::Options;
@@ -42,7 +44,8 @@ pub(crate) struct ServerState {
     read_permits: Arc<Semaphore>,
     search_permits: Arc<Semaphore>,
     script_permits: Arc<Semaphore>,
-    view: Mutex<Option<Arc<SnapshotView>>>,
+    /// The view of each agent that callers have, and of everybody else.
+    views: Mutex<HashMap<Option<Box<str>>, Arc<SnapshotView>>>,
 }
 
 /// What clients see of a snapshot.
@@ -135,7 +138,7 @@ impl SnapshotView {
 pub(crate) struct ClientInstructions {
     /// What its model is told about the skills; `None` if there are none.
     pub(crate) text: Option<String>,
-    pub(crate) tools: Vec<Tool>,
+    pub(crate) tools: Vec<rmcp::model::Tool>,
 }
 
 fn log_left_out(listing: &Listing) {
@@ -163,7 +166,7 @@ impl ServerState {
             read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
             search_permits: Arc::new(Semaphore::new(cores)),
             script_permits: Arc::new(Semaphore::new(MAX_SCRIPTS)),
-            view: Mutex::default(),
+            views: Mutex::default(),
         }
     }
 
@@ -219,63 +222,70 @@ impl ServerState {
         .await
     }
 
-    /// Returns a client's view of the current snapshot. Builds it on a blocking thread if the snapshot changed.
+    /// Returns a caller's view of the current snapshot. Builds it on a blocking thread if the snapshot changed.
     pub(crate) async fn view(
         self: &Arc<Self>,
-        client: Option<&Implementation>,
+        caller: &Caller,
     ) -> Result<Arc<SnapshotView>, ErrorData> {
-        let view = match self.built_view() {
+        let view = match self.built_view(caller.agent()) {
             Some(view) => view,
-            None => self.run_blocking(Self::snapshot_view).await?,
+            None => {
+                let agent = caller.agent().map(str::to_owned);
+                self.run_blocking(move |shared| shared.snapshot_view(agent.as_deref()))
+                    .await?
+            }
         };
-        Ok(view.for_version(client))
+        Ok(view.for_version(caller.client.as_ref()))
     }
 
-    /// Returns a client's view of the current snapshot, after checking that its skills are still trusted. Reads files.
-    pub(crate) fn current_view(&self, client: Option<&Implementation>) -> Arc<SnapshotView> {
-        self.snapshot_view().for_version(client)
+    /// Returns a caller's view of the current snapshot, after checking that its skills are still trusted. Reads files.
+    pub(crate) fn current_view(&self, caller: &Caller) -> Arc<SnapshotView> {
+        self.snapshot_view(caller.agent())
+            .for_version(caller.client.as_ref())
     }
 
-    fn snapshot_view(&self) -> Arc<SnapshotView> {
+    fn snapshot_view(&self, agent: Option<&str>) -> Arc<SnapshotView> {
         self.skills.check_trust();
         let catalog = self.skills.catalog();
-        if let Some(view) = self.built_view() {
+        if let Some(view) = self.built_view(agent) {
             return view;
         }
-        let view = Arc::new(self.build_view(catalog));
-        *self.lock_view() = Some(Arc::clone(&view));
+        let view = Arc::new(self.build_view(catalog, agent));
+        let mut views = self.lock_views();
+        // Views of an earlier snapshot would keep it in memory.
+        views.retain(|_, view| self.skills.is_current_catalog(&view.catalog));
+        views.insert(agent.map(Into::into), Arc::clone(&view));
         view
     }
 
-    /// Returns the view of the current snapshot if it is built.
-    fn built_view(&self) -> Option<Arc<SnapshotView>> {
-        let view = self.lock_view().clone();
+    /// Returns an agent's view of the current snapshot if it is built.
+    fn built_view(&self, agent: Option<&str>) -> Option<Arc<SnapshotView>> {
+        let view = self.lock_views().get(&agent.map(Into::into)).cloned();
         view.filter(|view| self.skills.is_current_catalog(&view.catalog))
     }
 
-    /// Takes the lock, which is held only to copy or replace a pointer.
-    fn lock_view(&self) -> MutexGuard<'_, Option<Arc<SnapshotView>>> {
-        lock(&self.view)
+    /// Takes the lock, which is held only to copy or replace pointers.
+    fn lock_views(&self) -> MutexGuard<'_, HashMap<Option<Box<str>>, Arc<SnapshotView>>> {
+        lock(&self.views)
     }
 
-    fn build_view(&self, catalog: Arc<Catalog>) -> SnapshotView {
+    /// Builds the view of an agent, within what the agent of the server sees, if it has one.
+    fn build_view(&self, catalog: Arc<Catalog>, agent: Option<&str>) -> SnapshotView {
         let mut policy = self.skills.report().settings.policy();
         policy.tools = self.options.tools.clone();
-        let session = match &self.options.agent {
+        let agents = [self.options.agent.as_deref(), agent].into_iter().flatten();
+        let mut skills: Option<AgentSkills> = None;
+        for id in agents {
+            let agent = self.agent(id);
+            policy.preferred = agent.skills().into();
+            skills = Some(match skills {
+                None => self.skills.bind(agent),
+                Some(skills) => skills.narrow(agent),
+            });
+        }
+        let session = match skills {
             None => self.skills.session(policy, ContextLifetime::History),
-            Some(id) => {
-                let agent = self.skills.agent(id).unwrap_or_else(|error| {
-                    // The settings changed: the agent no longer exists, so it sees nothing.
-                    tracing::warn!(
-                        why = error.with_cause(),
-                        "the agent was removed; it sees no skills"
-                    );
-                    Agent::new(id.as_str()).with_visibility(Visibility::Used)
-                });
-                policy.preferred = agent.skills().into();
-                let skills = self.skills.bind(agent);
-                skills.session(policy, ContextLifetime::History)
-            }
+            Some(skills) => skills.session(policy, ContextLifetime::History),
         };
         let session = session.with_project(self.options.project.clone());
         SnapshotView {
@@ -287,6 +297,41 @@ impl ServerState {
             instructions: Mutex::default(),
             for_versions: Mutex::default(),
         }
+    }
+}
+
+impl ServerState {
+    /// Returns the scope that a tool's call needs. A name that is not the server's may be a skill's tool, which runs
+    /// something.
+    pub(crate) fn scope_of(&self, tool: &str) -> TokenScope {
+        let ToolNames {
+            list,
+            search,
+            load,
+            read,
+            ..
+        } = &self.options.tools;
+        let reading = [list, search, load, read].map(|name| &**name);
+        if reading.contains(&tool) || tool == ToolNames::LOAD_ALIAS {
+            TokenScope::Read
+        } else if [Tool::PROPOSE_UPDATE, Tool::PROPOSE_NEW].contains(&tool) {
+            TokenScope::Propose
+        } else if self.skills.report().settings.scripts.value {
+            TokenScope::Run
+        } else {
+            // There is no such tool.
+            TokenScope::Read
+        }
+    }
+
+    /// Returns an agent of the settings.
+    fn agent(&self, id: &str) -> Agent {
+        self.skills.agent(id).unwrap_or_else(|error| {
+            // The settings changed: the agent no longer exists, so it sees nothing.
+            let why = error.with_cause();
+            tracing::warn!(why, "the agent was removed; it sees no skills");
+            Agent::new(id).with_visibility(Visibility::Used)
+        })
     }
 }
 

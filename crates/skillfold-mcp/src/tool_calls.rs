@@ -14,6 +14,7 @@ use skillfold::store::{Approval, Author};
 use skillfold::{Json, Session, Tool, ToolAnswer};
 
 use crate::ask::{Asked, Response, WayToAsk, ask, way_to_ask};
+use crate::caller::Caller;
 use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
 use crate::project::ConnectionProject;
@@ -83,8 +84,14 @@ impl ToolCalls {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (start, shared) = (Instant::now(), &self.shared);
-        let client = context.client_info();
-        let view = shared.view(client.as_ref()).await?;
+        let caller = Caller::of(context);
+        let view = shared.view(&caller).await?;
+        let scope = shared.scope_of(&request.name);
+        if !caller.may(scope) {
+            // Over HTTP the request was refused already.
+            let message = format!("The token has no scope `{}`", scope.as_str());
+            return Err(ErrorData::invalid_request(message, None));
+        }
         let response = Response::take(&mut request);
         let arguments = request.arguments.unwrap_or_default();
         let found = self.find(&request.name, arguments, &view, context);
@@ -174,14 +181,14 @@ impl ToolCalls {
         call: Call,
         context: &RequestContext<RoleServer>,
     ) -> Result<Arc<ToolAnswer>, ErrorData> {
-        let (client, author) = (context.client_info(), author(context));
+        let (caller, author) = (Caller::of(context), author(context));
         let project = self.project(context).await;
         let Call {
             tool, arguments, ..
         } = call;
         let answer = move |shared: &ServerState| {
             // Takes the view again: the one from before the wait may be outdated.
-            let view = shared.current_view(client.as_ref());
+            let view = shared.current_view(&caller);
             let session = view.session.clone().with_project(project);
             if tool.only_reads() {
                 return session.answer(tool, arguments);
@@ -219,10 +226,10 @@ impl ToolCalls {
         let tool = call.tool;
         let project = self.project(context).await;
         let run = |arguments: Json| {
-            let (client, cancel) = (context.client_info(), cancel.clone());
+            let (caller, cancel) = (Caller::of(context), cancel.clone());
             let project = project.clone();
             self.shared.run_script(move |shared| {
-                let view = shared.current_view(client.as_ref());
+                let view = shared.current_view(&caller);
                 let session = view.session.clone().with_cancel(cancel);
                 session.with_project(project).answer(tool, arguments)
             })
@@ -260,9 +267,9 @@ impl ToolCalls {
         let Some(way) = way_to_ask(context) else {
             return Ok(Asked::Refused);
         };
-        let (client, skill) = (context.client_info(), id.clone());
+        let (caller, skill) = (Caller::of(context), id.clone());
         let look = move |shared: &ServerState| {
-            let view = shared.current_view(client.as_ref());
+            let view = shared.current_view(&caller);
             let session = view.session.clone().with_project(project);
             let may_ask = shared.skills.clients_may_ask();
             may_ask.then(|| session.runnable(&skill).ok()).flatten()
@@ -288,8 +295,10 @@ impl ToolCalls {
         context: &RequestContext<RoleServer>,
         cancel: &Cancel,
     ) -> Result<(), ErrorData> {
-        let (client, cancel) = (context.client_info(), cancel.clone());
-        let name = client.map_or_else(|| "client".to_owned(), |client| client.name);
+        let cancel = cancel.clone();
+        let name = Caller::of(context)
+            .name()
+            .unwrap_or_else(|| "client".to_owned());
         let allow = move |shared: &ServerState| {
             let (approval, skill) = (Approval::by_client(name), skill.with_cancel(cancel));
             let _ = shared.skills.allow(&skill, &approval);
@@ -341,7 +350,8 @@ impl Drop for CancelOnDrop {
 
 /// Returns the author for what a client's model proposes.
 fn author(context: &RequestContext<RoleServer>) -> Author {
-    let client = context.client_info();
-    let name = client.map_or_else(|| "agent".to_owned(), |client| client.name);
+    let name = Caller::of(context)
+        .name()
+        .unwrap_or_else(|| "agent".to_owned());
     Author::named(name).in_session(conversation_id(&context.meta))
 }

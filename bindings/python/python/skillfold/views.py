@@ -8,6 +8,7 @@ from typing import Any
 from skillfold._view import DecidedView, TextView, View
 
 __all__ = [
+    "Access",
     "AllowedList",
     "AllowedRow",
     "Announced",
@@ -117,6 +118,7 @@ __all__ = [
     "StatsPeriod",
     "StatsReport",
     "Tally",
+    "TokenRow",
     "Tool",
     "ToolAnswer",
     "ToolList",
@@ -136,6 +138,18 @@ __all__ = [
     "WrittenFile",
     "WrongQuery",
 ]
+
+
+class Access(View):
+    """The named tokens that a server accepts."""
+
+    __slots__ = ()
+    file: str
+    """The path of the file of tokens."""
+    token: str | None
+    """A token that was added, which is shown this once."""
+    tokens: list[TokenRow]
+    """The tokens, by name."""
 
 
 class AllowedList(View):
@@ -2156,6 +2170,20 @@ class Tally(View):
     """Skills that the model was told about and used."""
 
 
+class TokenRow(View):
+    """A named token."""
+
+    __slots__ = ()
+    expires: str | None
+    """When it expires, in UTC; absent if it does not."""
+    groups: list[str]
+    """The groups that it is in."""
+    name: str
+    """Its name."""
+    scopes: str
+    """What it may be used for."""
+
+
 class ToolList(View):
     """The tools that a model has for skills; none if it may see no skill."""
 
@@ -2413,6 +2441,11 @@ class WrongQuery(View):
     """What made the skill match: `mention`, `phrase`, `trigger` or `search`; absent if it did not match."""
 
 
+Access._fields = {
+    "file": (None, None),
+    "token": (None, None),
+    "tokens": (None, TokenRow),
+}
 AllowedList._fields = {
     "clients_may_ask": (None, None),
     "skills": (None, AllowedRow),
@@ -3274,6 +3307,12 @@ Tally._fields = {
     "unused": (None, None),
     "used": (None, None),
 }
+TokenRow._fields = {
+    "expires": (None, None),
+    "groups": (None, None),
+    "name": (None, None),
+    "scopes": (None, None),
+}
 ToolList._fields = {
     "tools": (None, Tool),
 }
@@ -3385,6 +3424,7 @@ WrongQuery._fields = {
 
 # The class of each kind of result.
 KINDS: dict[str, type[View]] = {
+    "access": Access,
     "allowed": AllowedList,
     "answer": ToolAnswer,
     "audit": Audit,

@@ -54,7 +54,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Run", &["run", "tools"]),
-    ("Share", &["serve", "hook", "report"]),
+    ("Share", &["serve", "access", "hook", "report"]),
     (
         "Maintain",
         &[

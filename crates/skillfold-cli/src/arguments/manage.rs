@@ -1,6 +1,6 @@
 //! Options of the commands that check, create and configure.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -306,6 +306,41 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         project: bool,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AccessOptions {
+    /// The file of tokens [default: the setting `server_tokens`]
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) file: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) action: Option<AccessAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccessAction {
+    /// Make a token, and print it
+    Add(AddAccess),
+    /// Remove a token; servers refuse it within a second
+    Remove {
+        /// The name of the token
+        name: String,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AddAccess {
+    /// The name of the program that gets the token
+    pub(crate) name: String,
+    /// Put it into a group, for the entries of `[identities]`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group: Vec<String>,
+    /// Let it do more than read: `skills:propose` or `skills:run`
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+    /// Days until it expires
+    #[arg(long, value_name = "NUMBER", value_parser = number::positive::<NonZeroU32>)]
+    pub(crate) days: Option<NonZeroU32>,
 }
 
 #[derive(Args, Debug)]

@@ -24,8 +24,9 @@ pub(crate) use self::install::{
     Add, Install, OutdatedOptions, Remove, Update, UpdateFormat, Vendor, Verify, WhyInstalled,
 };
 pub(crate) use self::manage::{
-    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Improve, Init, LanguageName,
-    New, Overlap, ProfileName, ReportPage, Setup, SetupListChoice, Stats, Test, Trust,
+    AccessAction, AccessOptions, AddAccess, Cache, CacheAction, Check, Config, ConfigAction,
+    Doctor, Format, Improve, Init, LanguageName, New, Overlap, ProfileName, ReportPage, Setup,
+    SetupListChoice, Stats, Test, Trust,
 };
 pub(crate) use self::run::{Allow, RunScript, Tools};
 pub(crate) use self::use_skills::{
@@ -389,6 +390,13 @@ pub(crate) enum Command {
         "skillfold cache clean",
     ]))]
     Cache(Cache),
+    /// List the tokens of programs that use a server over HTTP, add one or remove one
+    #[command(after_help = examples(&[
+        "skillfold access add build-server --days 90",
+        "skillfold access",
+        "skillfold access remove build-server",
+    ]))]
+    Access(AccessOptions),
     /// Print shell completions
     #[command(after_help = examples(&["skillfold completions bash > ~/.local/share/bash-completion/completions/skillfold"]))]
     Completions {

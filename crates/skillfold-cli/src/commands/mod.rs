@@ -31,6 +31,7 @@ mod trust;
 mod verify;
 
 // Each uses something of a command above.
+mod access;
 mod add;
 mod approve;
 mod config;
@@ -111,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> CommandResult {
         Command::Doctor(options) => doctor::run(global, options, output),
         Command::Config(options) => config::run(global, options, output),
         Command::Cache(options) => cache::run(global, options, output),
+        Command::Access(options) => access::run(global, options, output),
         Command::Completions { shell } => completions::run(*shell, output),
         Command::Man { command } => man::run(command, output),
     };

@@ -13,7 +13,7 @@ const INVISIBLE: &str = "\u{ad}\u{34f}\u{61c}\u{115f}\u{180b}\u{200b}\u{200d}\u{
 const CONTROLS: &str = "\u{1}\u{7}\u{8}\u{c}\u{1b}[8m\u{1b}]0;x\u{7}\u{7f}\u{85}\u{9b}2J";
 
 /// Every command but those that print text of the command's own (`completions`, `man`) and the server.
-const COMMANDS: [&[&str]; 63] = [
+const COMMANDS: [&[&str]; 64] = [
     &["compose", "odd"],
     &["prompt", "--client", "claude-code"],
     &["list"],
@@ -64,6 +64,7 @@ const COMMANDS: [&[&str]; 63] = [
     &["config", "path"],
     &["config", "unset", "disable"],
     &["cache"],
+    &["access", "--file", "tokens.toml"],
     &["cache", "clean"],
     &["init"],
     &["search", "words", "--in", ".agents/skills"],

@@ -10,6 +10,7 @@
 mod client_views;
 mod command;
 
+mod access;
 mod attack;
 mod check;
 mod compose;

@@ -1,9 +1,10 @@
-//! Decides which HTTP requests are accepted: checks the token, the `Host`, and the body's size and time.
+//! Decides which HTTP requests are accepted: checks who asks, the `Host`, and the body's size and time.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
@@ -11,11 +12,12 @@ use axum::http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, RETRY_AFTER,
     WWW_AUTHENTICATE,
 };
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::json;
+use skillfold_http::{Denied, Identities, Identity, TokenScope, TokenScopes};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -26,7 +28,7 @@ use crate::http::limits::HttpLimits;
 use crate::http::listen::MAX_HEADER_BYTES;
 use crate::http::origin::{Origins, allow_origin, is_preflight, preflight};
 use crate::http::send_budget::{InFlight, SendBudget};
-use crate::http::sessions::SESSIONS_FULL;
+use crate::http::sessions::{Full, STARTING, Sessions, Starting};
 use crate::metrics::add;
 use crate::read_permit::ReadPermit;
 use crate::request_head::single_header;
@@ -34,6 +36,12 @@ use crate::state::ServerState;
 
 /// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
+
+/// How long to wait before asking for another session.
+const SESSION_WAIT: Duration = Duration::from_secs(5);
+
+/// Names the session of a request.
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// A client that retries automatically would repeat what the call has done.
 const ENDED_CALL: &str = "The call took too long and was stopped; a script may have had an effect, so check before you call again";
@@ -49,6 +57,7 @@ pub(crate) struct Admission {
     pub(crate) origins: Origins,
     /// Limits the bytes of unsent responses.
     pub(crate) budget: SendBudget,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) file_permits: Arc<Semaphore>,
     pub(crate) session_warning: Arc<ThrottledWarning>,
     pub(crate) slow_clients_warning: Arc<ThrottledWarning>,
@@ -58,11 +67,11 @@ pub(crate) struct Admission {
 /// Accepts a request with a valid token. Reads only the head of any other.
 pub(crate) async fn admit(
     State(admission): State<Arc<Admission>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let origin = admission.origins.allowed(request.headers());
-    let mut response = match admission.refusal(&request) {
+    let mut response = match admission.refusal(&mut request).await {
         Some(refusal) => refusal,
         None if is_preflight(request.method(), request.headers()) => preflight(request.headers()),
         None => admission.handle_within_limits(request, next).await,
@@ -79,31 +88,23 @@ pub(crate) async fn admit(
 }
 
 impl Admission {
-    /// Returns the error response for a request that is not accepted.
-    fn refusal(&self, request: &Request) -> Option<Response> {
-        let headers = request.headers();
+    /// Returns the error response for a request that is not accepted. Writes into one that is who sent it.
+    async fn refusal(&self, request: &mut Request) -> Option<Response> {
         if head_bytes(request) > MAX_HEADER_BYTES {
             let reason = format!("The headers have more than {MAX_HEADER_BYTES} bytes");
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
             return Some(refuse(status, &reason));
         }
         // A browser sends its preflight without the token, and the response only names the headers to send.
-        let is_preflight = is_preflight(request.method(), headers);
-        if let HttpAccess::Token(token) = &self.access
-            && !is_preflight
-        {
-            let is_valid = |value: &HeaderValue| token.matches_header(value.as_bytes());
-            if !single_header(headers, &AUTHORIZATION).is_some_and(is_valid) {
-                let challenge = HeaderValue::from_static("Bearer realm=\"skillfold\"");
-                let mut refusal = refuse(
-                    StatusCode::UNAUTHORIZED,
-                    "The token is missing or wrong; send `Authorization: Bearer TOKEN` with the token from \
-                     `SKILLFOLD_HTTP_TOKEN`, or the one that the server printed at its start if that was not set",
-                );
-                refusal.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-                return Some(refusal);
+        let is_preflight = is_preflight(request.method(), request.headers());
+        if !is_preflight {
+            match self.identify(request.headers()).await {
+                Ok(Some(identity)) => drop(request.extensions_mut().insert(identity)),
+                Ok(None) => {}
+                Err(refusal) => return Some(refusal),
             }
         }
+        let headers = request.headers();
         // With two values, we cannot know which one a proxy in front checked.
         let host =
             single_header(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
@@ -132,6 +133,59 @@ impl Admission {
         None
     }
 
+    /// Returns who sends a request, if the server knows its users, or the error response.
+    async fn identify(&self, headers: &HeaderMap) -> Result<Option<Arc<Identity>>, Response> {
+        let header = single_header(headers, &AUTHORIZATION).map(HeaderValue::as_bytes);
+        match &self.access {
+            HttpAccess::Open => Ok(None),
+            HttpAccess::Token(token) if header.is_some_and(|it| token.matches_header(it)) => {
+                Ok(None)
+            }
+            HttpAccess::Token(_) => Err(challenge(
+                StatusCode::UNAUTHORIZED,
+                "The token is missing or wrong; send `Authorization: Bearer TOKEN` with the token from \
+                 `SKILLFOLD_HTTP_TOKEN`, or the one that the server printed at its start if that was not set",
+                "Bearer realm=\"skillfold\"",
+            )),
+            HttpAccess::Identities(identities) => {
+                let read = TokenScopes::default().with(TokenScope::Read);
+                let identity = match identities.identify(header).await {
+                    Ok(identity) => identity,
+                    Err(denied) => return Err(self.deny(identities, denied, read)),
+                };
+                match identities.count(&identity) {
+                    Ok(()) => Ok(Some(identity)),
+                    Err(wait) => Err(too_many("You send too many requests", wait)),
+                }
+            }
+        }
+    }
+
+    /// Returns the error response for a request whose token is not accepted, or does not have these scopes.
+    fn deny(&self, identities: &Identities, denied: Denied, scopes: TokenScopes) -> Response {
+        self.shared.metrics.count_denied(denied);
+        let status = match denied {
+            Denied::Scope | Denied::NoRole => StatusCode::FORBIDDEN,
+            Denied::Unavailable => return busy("The identity provider does not answer"),
+            _ => StatusCode::UNAUTHORIZED,
+        };
+        challenge(
+            status,
+            &denied.to_string(),
+            &identities.challenge(denied, scopes),
+        )
+    }
+
+    /// Returns the error response for a call that the token may not be used for.
+    fn scope_refusal(&self, call: &RpcCall<'_>, identity: Option<&Identity>) -> Option<Response> {
+        let (HttpAccess::Identities(identities), Some(identity)) = (&self.access, identity) else {
+            return None;
+        };
+        let scope = call.tool().map(|tool| self.shared.scope_of(tool))?;
+        let lacks = !identity.scopes().has(scope);
+        lacks.then(|| self.deny(identities, Denied::Scope, identity.scopes().with(scope)))
+    }
+
     /// Reads the full body, passes the request on and waits for the response, each with its timeout.
     async fn handle_within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
@@ -152,12 +206,22 @@ impl Admission {
             Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "The body took too long"),
         };
         let raw_body = body.clone();
-        let rpc_method = parse_method(&raw_body);
-        let is_whole_file = matches!(
-            rpc_method.as_deref(),
-            Some("resources/read" | "prompts/get")
-        );
-        let response = SESSIONS_FULL.scope(Cell::new(false), async {
+        let call = RpcCall::parse(&raw_body).unwrap_or_default();
+        let identity = parts.extensions.get::<Arc<Identity>>().cloned();
+        if let Some(refusal) = self.scope_refusal(&call, identity.as_deref()) {
+            return refusal;
+        }
+        let session = single_header(&parts.headers, &SESSION_ID).map(HeaderValue::as_bytes);
+        let session = session.map(|id| std::str::from_utf8(id).unwrap_or_default());
+        if session.is_some_and(|id| self.sessions.is_of_another(id, identity.as_deref())) {
+            return refuse(StatusCode::NOT_FOUND, "There is no such session");
+        }
+        let is_whole_file = matches!(&*call.method, "resources/read" | "prompts/get");
+        let starting = Starting {
+            owner: identity,
+            full: Cell::default(),
+        };
+        let response = STARTING.scope(starting, async {
             let mut permit = None;
             // In a session the file is read after the SDK has answered with a stream.
             if is_whole_file && let Some(acquired) = ReadPermit::acquire(&self.file_permits).await {
@@ -166,25 +230,28 @@ impl Admission {
             }
             let request = Request::from_parts(parts, Body::from(body));
             let response = next.run(request).await;
-            (response, permit, SESSIONS_FULL.with(Cell::get))
+            (response, permit, STARTING.with(|it| it.full.get()))
         });
-        let is_call = rpc_method.as_deref() == Some("tools/call");
+        let is_call = call.method == "tools/call";
         let patience = if is_call {
             self.limits.call_timeout
         } else {
             self.limits.response_timeout
         };
-        let Ok((response, permit, sessions_full)) = timeout(patience, response).await else {
+        let Ok((response, permit, full)) = timeout(patience, response).await else {
             return if is_call {
                 refuse(StatusCode::GATEWAY_TIMEOUT, ENDED_CALL)
             } else {
                 busy("The answer took too long")
             };
         };
-        if sessions_full {
+        if let Some(full) = full {
             add(&self.shared.metrics.sessions_refused, 1);
             self.session_warning.warn("no room for another session");
-            return busy("Too many sessions");
+            return match full {
+                Full::Server => busy("Too many sessions"),
+                Full::Identity => too_many("You have too many sessions; end some", SESSION_WAIT),
+            };
         }
         // The SDK also answers 415 for JSON that is not a valid message.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -195,7 +262,7 @@ impl Admission {
             return StatusCode::NO_CONTENT.into_response();
         }
         // A stream of change notifications never ends, so shutdown does not wait for it.
-        let is_subscription = rpc_method.as_deref() == Some("subscriptions/listen");
+        let is_subscription = call.method == "subscriptions/listen";
         let is_endless = method == Method::GET || (is_stream(&response) && is_subscription);
         let in_flight = (!is_endless).then_some(in_flight);
         let (parts, body) = response.into_parts();
@@ -224,15 +291,32 @@ fn is_stream(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Returns the method of a JSON-RPC message.
-fn parse_method(body: &[u8]) -> Option<Cow<'_, str>> {
-    #[derive(serde::Deserialize)]
-    struct MethodOnly<'m> {
-        #[serde(borrow)]
-        method: Cow<'m, str>,
+/// The method of a JSON-RPC message, and the tool that it calls.
+#[derive(Default, serde::Deserialize)]
+struct RpcCall<'m> {
+    #[serde(borrow)]
+    method: Cow<'m, str>,
+    #[serde(borrow, default)]
+    params: Option<RpcParams<'m>>,
+}
+
+#[derive(serde::Deserialize)]
+struct RpcParams<'m> {
+    #[serde(borrow, default)]
+    name: Option<Cow<'m, str>>,
+}
+
+impl<'m> RpcCall<'m> {
+    fn parse(body: &'m [u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
     }
-    let message = serde_json::from_slice::<MethodOnly<'_>>(body).ok()?;
-    Some(message.method)
+
+    /// Returns the name of the tool that it calls.
+    fn tool(&self) -> Option<&str> {
+        let is_call = self.method == "tools/call";
+        let params = self.params.as_ref().filter(|_| is_call)?;
+        Some(params.name.as_deref().unwrap_or_default())
+    }
 }
 
 /// Returns the full body, unless it exceeds `limit` bytes.
@@ -261,11 +345,28 @@ fn refuse(status: StatusCode, reason: &str) -> Response {
     (status, format!("{reason}\n")).into_response()
 }
 
+/// Refuses a request, and says which token would be accepted.
+fn challenge(status: StatusCode, reason: &str, challenge: &str) -> Response {
+    let mut response = refuse(status, reason);
+    if let Ok(challenge) = HeaderValue::from_str(challenge) {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
 fn busy(reason: &str) -> Response {
     let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, reason);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     response
-        .headers_mut()
-        .insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+}
+
+/// Refuses what is too much for one identity, for a while.
+fn too_many(reason: &str, wait: Duration) -> Response {
+    let mut response = refuse(StatusCode::TOO_MANY_REQUESTS, reason);
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 

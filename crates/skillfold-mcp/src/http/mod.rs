@@ -3,7 +3,6 @@
 mod host_name;
 mod limits;
 mod send_budget;
-mod token;
 
 mod access;
 mod connections;
@@ -22,13 +21,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use skillfold::core::diagnostic::visible;
+use skillfold_http::ProtectedResource;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -48,7 +48,6 @@ use sessions::Sessions;
 
 pub use access::HttpAccess;
 pub use limits::HttpLimits;
-pub use token::Token;
 
 /// How often to check during shutdown whether the last response was sent.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -135,7 +134,13 @@ impl AcceptedNames {
         let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
         let loopback = ["localhost", "127.0.0.1", "::1"].into_iter();
         let configured = options.hosts.iter().map(|host| host.trim());
-        let hosts = loopback.chain(configured).map(|text| {
+        let resource = match &options.access {
+            HttpAccess::Identities(identities) => {
+                identities.resource().map(ProtectedResource::host)
+            }
+            HttpAccess::Token(_) | HttpAccess::Open => None,
+        };
+        let hosts = loopback.chain(configured).chain(resource).map(|text| {
             HostName::parse_allowed(text).ok_or_else(|| {
                 invalid(format!(
                     "`{}` is not a host; name each host that clients use to reach the server, such as `skills.example.com`",
@@ -244,6 +249,7 @@ fn routes(
         hosts: names.hosts,
         origins: names.origins.with_server_origins(port),
         budget: SendBudget::new(limits.response_bytes),
+        sessions: Arc::clone(&sessions),
         file_permits: Arc::new(Semaphore::new(MAX_WHOLE_FILE_REQUESTS)),
         session_warning: Arc::default(),
         slow_clients_warning: Arc::default(),
@@ -259,9 +265,30 @@ fn routes(
         .route_service(MCP_PATH, service)
         .route("/metrics", metrics)
         .layer(from_fn_with_state(Arc::new(admission), admit))
-        .route("/healthz", get(async || "ok\n"))
-        .layer(CatchPanicLayer::custom(answer_panic));
+        .route("/healthz", get(async || "ok\n"));
+    let routes = describe(routes, &options.access);
+    let routes = routes.layer(CatchPanicLayer::custom(answer_panic));
     (routes, move || streams.cancel())
+}
+
+/// Adds the routes at which clients learn where to get a token. Everybody may ask, from any page.
+fn describe(routes: Router, access: &HttpAccess) -> Router {
+    let resource = match access {
+        HttpAccess::Identities(identities) => identities.resource(),
+        HttpAccess::Token(_) | HttpAccess::Open => None,
+    };
+    let Some(resource) = resource else {
+        return routes;
+    };
+    let metadata = resource.metadata().to_string();
+    let paths = resource.metadata_paths().into_iter();
+    paths.fold(routes, |routes, path| {
+        let metadata = metadata.clone();
+        let kind = (CONTENT_TYPE, "application/json");
+        let anywhere = (ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        let answer = async move || ([kind, anywhere], metadata);
+        routes.route(&path, get(answer))
+    })
 }
 
 /// Answers a request whose handler panicked. The panic itself is reported by the process's panic hook.

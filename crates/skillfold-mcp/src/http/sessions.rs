@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
+use skillfold_http::Identity;
 use tokio::sync::Mutex;
 
 use crate::http::limits::HttpLimits;
@@ -30,9 +31,32 @@ const IDLE_CHECK_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(20), Duration::from_secs(30));
 
 tokio::task_local! {
-    /// Whether this task's request needed a new session and the limit was reached. The SDK reports that as an internal
-    /// error.
-    pub(crate) static SESSIONS_FULL: Cell<bool>;
+    /// The request of this task, as far as a session that it starts needs it.
+    pub(crate) static STARTING: Starting;
+}
+
+/// A request that may start a session.
+#[derive(Debug, Default)]
+pub(crate) struct Starting {
+    /// Whose session it will be, if the server knows its users.
+    pub(crate) owner: Option<Arc<Identity>>,
+    /// Why there was no room for another session. The SDK reports that as an internal error.
+    pub(crate) full: Cell<Option<Full>>,
+}
+
+/// Whose sessions are too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    Server,
+    Identity,
+}
+
+/// A session that is open.
+#[derive(Debug)]
+struct OpenSession {
+    /// The time of its last request. Notifications to the client do not count: they are also sent to a client that is gone.
+    last_request: Instant,
+    owner: Option<Arc<Identity>>,
 }
 
 /// All clients' sessions.
@@ -41,9 +65,7 @@ pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
     idle_timeout: Duration,
-    /// The time of each session's last request. Notifications to the client do not count: they are also sent to a
-    /// client that is gone.
-    last_requests: StdMutex<HashMap<SessionId, Instant>>,
+    open: StdMutex<HashMap<SessionId, OpenSession>>,
     /// Held while counting sessions and creating one.
     creation: Mutex<()>,
 }
@@ -58,7 +80,7 @@ impl Sessions {
             local,
             limit: limits.sessions,
             idle_timeout: limits.session_idle_timeout,
-            last_requests: StdMutex::default(),
+            open: StdMutex::default(),
             creation: Mutex::new(()),
         }
     }
@@ -86,24 +108,42 @@ impl Sessions {
 
     /// Returns the sessions that had no request within the idle timeout.
     fn idle(&self) -> Vec<SessionId> {
-        let sessions = self.last_requests();
+        let sessions = self.lock();
         let idle = sessions
             .iter()
-            .filter(|(_, last)| last.elapsed() >= self.idle_timeout);
+            .filter(|(_, session)| session.last_request.elapsed() >= self.idle_timeout);
         idle.map(|(id, _)| Arc::clone(id)).collect()
     }
 
     /// Records a request in a session that is still open.
     fn touch(&self, id: &SessionId) {
-        if let Some(last) = self.last_requests().get_mut(id) {
-            *last = Instant::now();
+        if let Some(session) = self.lock().get_mut(id) {
+            session.last_request = Instant::now();
         }
     }
 
-    fn last_requests(&self) -> MutexGuard<'_, HashMap<SessionId, Instant>> {
-        self.last_requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, OpenSession>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether a session is not the caller's own. Whoever knows the id of another's session gets nothing by it.
+    pub(crate) fn is_of_another(&self, id: &str, caller: Option<&Identity>) -> bool {
+        self.lock().get(id).is_some_and(|session| {
+            let owner = session.owner.as_deref();
+            owner.is_some() != caller.is_some()
+                || owner
+                    .zip(caller)
+                    .is_some_and(|(owner, caller)| !owner.is_same(caller))
+        })
+    }
+
+    /// Returns whether somebody has as many sessions as the role allows.
+    fn is_full_for(&self, owner: &Identity) -> bool {
+        let sessions = self.lock();
+        let owners = sessions
+            .values()
+            .filter_map(|session| session.owner.as_deref());
+        owners.filter(|it| it.is_same(owner)).count() >= owner.role().limits.sessions
     }
 
     /// Returns the number of open sessions.
@@ -146,14 +186,23 @@ impl SessionManager for Sessions {
         if self.count().await >= self.limit {
             self.end_idle_once().await;
         }
-        if self.count().await >= self.limit {
-            // Outside an HTTP request nobody reads the flag.
-            let _ = SESSIONS_FULL.try_with(|flag| flag.set(true));
+        let owner = STARTING.try_with(|it| it.owner.clone()).ok().flatten();
+        let full = if owner.as_ref().is_some_and(|owner| self.is_full_for(owner)) {
+            Some(Full::Identity)
+        } else {
+            (self.count().await >= self.limit).then_some(Full::Server)
+        };
+        if full.is_some() {
+            // Outside an HTTP request nobody reads it.
+            let _ = STARTING.try_with(|it| it.full.set(full));
             return Err(SessionError::LimitReached);
         }
         let created = self.local.create_session().await?;
-        self.last_requests()
-            .insert(Arc::clone(&created.0), Instant::now());
+        let session = OpenSession {
+            last_request: Instant::now(),
+            owner,
+        };
+        self.lock().insert(Arc::clone(&created.0), session);
         drop(guard);
         Ok(created)
     }
@@ -177,7 +226,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.last_requests().remove(id);
+        self.lock().remove(id);
         Ok(self.local.close_session(id).await?)
     }
 

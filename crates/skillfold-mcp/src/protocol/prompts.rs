@@ -3,8 +3,7 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptResult, Implementation, JsonObject, ListPromptsResult, Prompt, PromptArgument,
-    PromptMessage, Role,
+    GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::Value;
 use skillfold::core::catalog::Status;
@@ -13,6 +12,7 @@ use skillfold::core::read::{Scalar, ScalarValue, Value as Field};
 use skillfold::core::{Entry, Error, Manifest};
 use skillfold::view::{Failure, SkillRecord};
 
+use crate::caller::Caller;
 use crate::protocol::page::page;
 use crate::state::{ServerState, SnapshotView};
 use crate::tools::value;
@@ -26,10 +26,10 @@ const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 /// Returns a page of prompts.
 pub(crate) fn list(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     cursor: Option<&str>,
 ) -> ListPromptsResult {
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
         view.catalog
@@ -53,11 +53,11 @@ pub(crate) fn list(
 /// Returns a prompt: its skill's instructions, with the arguments filled in.
 pub(crate) fn get(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };

@@ -3,8 +3,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, Implementation, ListResourceTemplatesResult, ListResourcesResult,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 use skillfold::core::source::SKILL_FILE;
@@ -13,6 +13,7 @@ use skillfold::core::{Entry, ErrorKind};
 use skillfold::tools::{BYTES_TYPE, media_type};
 use skillfold::view::{FilePart, SkillRecord};
 
+use crate::caller::Caller;
 use crate::protocol::page::{TTL_MS, page};
 use crate::protocol::uri::{self, SkillUri};
 use crate::state::{ServerState, SnapshotView};
@@ -20,10 +21,10 @@ use crate::state::{ServerState, SnapshotView};
 /// Returns a page of resources: each published skill's `SKILL.md`. Its other files are reached through it.
 pub(crate) fn list(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     cursor: Option<&str>,
 ) -> ListResourcesResult {
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let found = page(published(&view), |entry| entry.id(), cursor);
     // A skill on this page that is too large to publish is left out and logged.
     let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
@@ -41,11 +42,8 @@ pub(crate) fn list(
 }
 
 /// Returns the URI template.
-pub(crate) fn templates(
-    shared: &ServerState,
-    client: Option<&Implementation>,
-) -> ListResourceTemplatesResult {
-    let templates = if shared.current_view(client).has_skills {
+pub(crate) fn templates(shared: &ServerState, caller: &Caller) -> ListResourceTemplatesResult {
+    let templates = if shared.current_view(caller).has_skills {
         let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
             .with_description("A file of a skill");
         vec![template]
@@ -58,11 +56,11 @@ pub(crate) fn templates(
 /// Returns an entire file of a skill.
 pub(crate) fn read(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     requested: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let uri = uri::parse(requested).ok_or_else(|| not_found(requested))?;
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let entry = published_entry(&view, &uri).ok_or_else(|| not_found(requested))?;
     let files = shared
         .skills

@@ -18,6 +18,7 @@ mod crowd;
 mod hidden;
 mod hostile;
 mod http;
+mod identities;
 mod live;
 mod observed;
 mod pages;

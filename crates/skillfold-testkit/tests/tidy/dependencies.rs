@@ -8,7 +8,7 @@ use crate::source::line_at;
 use crate::tree::files;
 
 /// The workspace crates that each crate may use, from the outside in.
-const INWARD: [(&str, &[&str]); 15] = [
+const INWARD: [(&str, &[&str]); 16] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
     ("skillfold-store", &["skillfold-core"]),
@@ -24,7 +24,11 @@ const INWARD: [(&str, &[&str]); 15] = [
             "skillfold-registry",
         ],
     ),
-    ("skillfold-mcp", &["skillfold-core", "skillfold"]),
+    ("skillfold-http", &["skillfold-core"]),
+    (
+        "skillfold-mcp",
+        &["skillfold-core", "skillfold", "skillfold-http"],
+    ),
     (
         "skillfold-setup",
         &["skillfold-core", "skillfold", "skillfold-store"],
@@ -38,6 +42,7 @@ const INWARD: [(&str, &[&str]); 15] = [
         &[
             "skillfold-core",
             "skillfold",
+            "skillfold-http",
             "skillfold-mcp",
             "skillfold-setup",
             "skillfold-hook",
@@ -45,7 +50,12 @@ const INWARD: [(&str, &[&str]); 15] = [
     ),
     (
         "skillfold-hub",
-        &["skillfold-core", "skillfold", "skillfold-mcp"],
+        &[
+            "skillfold-core",
+            "skillfold-http",
+            "skillfold-index",
+            "skillfold-registry",
+        ],
     ),
     ("skillfold-calls", &["skillfold"]),
     ("skillfold-python", &["skillfold", "skillfold-calls"]),

@@ -1,5 +1,7 @@
 //! For skill authors: creating, checking and testing skills.
 
+#[cfg(feature = "store")]
+pub(crate) mod changed_file;
 pub(crate) mod check;
 pub(crate) mod evaluate;
 #[cfg(feature = "store")]
@@ -9,6 +11,8 @@ pub(crate) mod improvement;
 #[cfg(feature = "store")]
 pub(crate) mod scaffold;
 
+#[cfg(feature = "store")]
+pub use changed_file::change_file;
 pub use check::{CheckTarget, CheckedSkill};
 pub use evaluate::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,

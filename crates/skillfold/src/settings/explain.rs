@@ -4,6 +4,7 @@ use skillfold_core::catalog::Toggle;
 use skillfold_core::diagnostic::visible;
 
 use crate::settings::agent::ConfiguredAgent;
+use crate::settings::identity::ConfiguredIdentity;
 use crate::settings::key::{KEYS, Key, KeyKind, Settings};
 use crate::settings::setting::{Origin, Setting};
 
@@ -48,6 +49,10 @@ impl Key {
             let agents = settings.agents.iter();
             return agents.flat_map(ConfiguredAgent::rows).collect();
         }
+        if matches!(self.kind, KeyKind::Identities) && !settings.identities.is_empty() {
+            let identities = settings.identities.iter();
+            return identities.flat_map(ConfiguredIdentity::rows).collect();
+        }
         let values = self.values(settings);
         if values.is_empty() {
             return vec![ExplainedSetting::new(self.name, None, Origin::Default)];
@@ -86,9 +91,27 @@ impl Key {
             KeyKind::Disable => patterns(Toggle::Off),
             KeyKind::Pinned => many(&settings.pinned, |id| Some(id.clone())),
             KeyKind::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
-            // `rows` handles agents.
-            KeyKind::Agents => Vec::new(),
+            // `rows` handles tables.
+            KeyKind::Agents | KeyKind::Identities => Vec::new(),
         }
+    }
+}
+
+impl ConfiguredIdentity {
+    /// Returns its fields as text, each with its key and origin, or one row without a value if it names nothing.
+    fn rows(&self) -> Vec<ExplainedSetting> {
+        let name = visible(&self.name);
+        let fields = self.fields();
+        if fields.is_empty() {
+            let key = format!("identities.{name}");
+            return vec![ExplainedSetting::new(key, None, self.origin.clone())];
+        }
+        let fields = fields.into_iter();
+        let row = |(field, value)| {
+            let key = format!("identities.{name}.{field}");
+            ExplainedSetting::new(key, Some(value), self.origin.clone())
+        };
+        fields.map(row).collect()
     }
 }
 

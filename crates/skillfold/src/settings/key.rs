@@ -13,6 +13,7 @@ use crate::settings::agent::ConfiguredAgent;
 use crate::settings::approval_requires::ApprovalRequires;
 use crate::settings::findings::LayerFindings;
 use crate::settings::hook_mode::HookMode;
+use crate::settings::identity::ConfiguredIdentity;
 use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
 use crate::settings::new_skills::NewSkills;
@@ -64,6 +65,7 @@ pub(super) enum KeyKind {
     Pinned,
     Trusted,
     Agents,
+    Identities,
 }
 
 impl Key {
@@ -122,6 +124,8 @@ macro_rules! settings {
             pub trusted: Vec<Setting<PathBuf>>,
             /// Agents, in file order.
             pub agents: Vec<ConfiguredAgent>,
+            /// Who may use a server, in file order.
+            pub identities: Vec<ConfiguredIdentity>,
             /// Problems with the settings.
             pub findings: Vec<SettingFinding>,
         }
@@ -135,6 +139,7 @@ macro_rules! settings {
                     pinned: Vec::new(),
                     trusted: Vec::new(),
                     agents: Vec::new(),
+                    identities: Vec::new(),
                     findings: Vec::new(),
                 }
             }
@@ -149,6 +154,7 @@ macro_rules! settings {
             pub(super) pinned: Vec<Setting<String>>,
             pub(super) trusted: Vec<Setting<PathBuf>>,
             pub(super) agents: Vec<ConfiguredAgent>,
+            pub(super) identities: Vec<ConfiguredIdentity>,
             pub(super) findings: LayerFindings,
         }
 
@@ -166,6 +172,7 @@ macro_rules! settings {
                 self.enablement.extend(layer.enablement);
                 self.pinned.splice(..0, layer.pinned);
                 self.agents.extend(layer.agents);
+                self.identities.extend(layer.identities);
                 self.findings.extend(layer.findings.finish());
             }
         }
@@ -270,6 +277,20 @@ settings! {
         User, Number, "Maximum output of a script, in KiB", "a whole number, at least 1";
     script_processes: usize = 128;
         User, Number, "Maximum processes and threads of a script", "a whole number, at least 1";
+    server_url: String = String::new();
+        User, Word, "The address that clients use for a server over HTTP; tokens of the identity provider have to be for it",
+        "an address, such as `https://skills.example.com/mcp`";
+    server_issuer: String = String::new();
+        User, Word, "The identity provider whose tokens a server accepts", "an address, such as `https://id.example.com`";
+    server_audience: String = String::new();
+        User, Word, "What tokens of the identity provider name as their audience, if not `server_url`", "a text";
+    server_scopes: bool = true;
+        User, Boolean, "Whether a token of the identity provider needs the scopes of what it is used for", "`true` or `false`";
+    server_tokens: Option<PathBuf> = None;
+        User, Word, "The file of named tokens that a server accepts", "a path";
+    identities => Identities;
+        User, Tables, "Who may use a server over HTTP, and the skills and limits of each",
+        "tables `[identities.NAME]` of `subjects`, `groups`, `scopes`, `tokens`, `agent`, `sessions` and `requests_per_minute`, in the user's file";
     agents => Agents;
         User, Tables, "Agents, and the skills each uses and may see",
         "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file";

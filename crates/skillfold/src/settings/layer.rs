@@ -5,10 +5,10 @@ use skillfold_core::diagnostic::Severity;
 use skillfold_core::{Code, Scope};
 
 use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
-use crate::settings::agent;
 use crate::settings::key::{KEYS, Key, KeyKind, Layer, SetBy};
 use crate::settings::root;
 use crate::settings::setting::{EnablementPattern, Origin, SettingFinding, finding};
+use crate::settings::tables;
 use crate::settings::value::{RawValue, ValueContext};
 
 /// Maximum roots that a project may configure. Each is a folder that is kept open.
@@ -99,8 +99,12 @@ impl Layer {
         match key.kind {
             KeyKind::Scalar { apply, .. } => apply(self, value, context)?,
             KeyKind::Agents => {
-                let agents = agent::read(&mut self.findings, value, context)?;
-                self.agents.extend(agents);
+                let agents = tables::read(&mut self.findings, value, context)?;
+                self.agents.extend::<Vec<_>>(agents);
+            }
+            KeyKind::Identities => {
+                let identities = tables::read(&mut self.findings, value, context)?;
+                self.identities.extend::<Vec<_>>(identities);
             }
             KeyKind::Enable => self.add_patterns(value, Toggle::On, context)?,
             KeyKind::Disable => self.add_patterns(value, Toggle::Off, context)?,

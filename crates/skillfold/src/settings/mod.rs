@@ -10,8 +10,11 @@ mod setting;
 mod findings;
 mod value;
 
+mod tables;
+
 mod agent;
 mod approval_requires;
+mod identity;
 mod root;
 
 mod scalar;
@@ -44,6 +47,7 @@ pub use agent::ConfiguredAgent;
 pub use approval_requires::ApprovalRequires;
 pub use explain::ExplainedSetting;
 pub use hook_mode::HookMode;
+pub use identity::ConfiguredIdentity;
 pub use key::{KEYS, Key, Settings};
 pub use listing_budget::ListingBudget;
 pub use matching::Matching;
@@ -258,6 +262,18 @@ impl Settings {
             findings.push(finding(Code::MoreFindings, origin, None, message));
         }
         self.findings.extend(findings);
+    }
+
+    /// Returns what is wrong with the settings of a server over HTTP. It must not start then: an entry of `identities` that is
+    /// left out would leave those it fits to the next one.
+    pub fn server_problems(&self) -> impl Iterator<Item = &SettingFinding> {
+        let starts = ["Setting `server_", "Setting `identities"];
+        let findings = self.findings.iter();
+        findings.filter(move |it| {
+            starts
+                .iter()
+                .any(|start| it.diagnostic.message.starts_with(start))
+        })
     }
 
     /// Returns an agent by its id; the error suggests the nearest ids.

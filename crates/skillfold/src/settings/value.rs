@@ -58,6 +58,14 @@ impl<'a> RawValue<'a> {
             .map_err(|_| "expected a whole number".to_owned())
     }
 
+    /// Returns a list of words.
+    pub(super) fn words(self) -> Result<Vec<String>, String> {
+        let words = self.list(',')?.into_iter();
+        words
+            .map(|word| Ok(word.text()?.trim().to_owned()))
+            .collect()
+    }
+
     /// Returns the entries of a list; a text is split at `separator`.
     pub(super) fn list(self, separator: char) -> Result<Vec<Self>, String> {
         match self {

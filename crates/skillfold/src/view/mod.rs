@@ -2,6 +2,7 @@
 //!
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
+mod access;
 mod cache;
 mod check;
 mod client_prompt;
@@ -39,6 +40,7 @@ use crate::reports::Overlaps;
 use crate::skills::counters::Counters;
 
 pub use crate::answer::failure::Failure;
+pub use access::{AccessView, TokenRow};
 pub use cache::CacheView;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::ClientPrompt;
@@ -211,6 +213,8 @@ pub enum Document {
     Forgotten(ForgottenSkills),
     /// What is in the cache folder.
     Cache(CacheView),
+    /// The named tokens of a server.
+    Access(AccessView),
     /// An error.
     Error(Failure),
 }

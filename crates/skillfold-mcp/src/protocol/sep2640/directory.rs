@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use rmcp::ErrorData;
-use rmcp::model::{Implementation, Resource};
+use rmcp::model::Resource;
 use serde_json::{Map, Value, json};
 use skillfold::core::load::{FileKind, SkillFile};
 use skillfold::tools::{BYTES_TYPE, media_type};
 
+use crate::caller::Caller;
 use crate::protocol::page::page;
 use crate::protocol::resources::published_entry;
 use crate::protocol::sep2640::not_served::not_served;
@@ -21,12 +22,12 @@ const FOLDER_TYPE: &str = "inode/directory";
 /// Returns a page of the files and folders directly inside a skill's folder.
 pub(super) fn read(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     requested: &str,
     cursor: Option<&str>,
 ) -> Result<Map<String, Value>, ErrorData> {
     let folder = uri::parse(requested).ok_or_else(|| not_served(requested))?;
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let entry = published_entry(&view, &folder).ok_or_else(|| not_served(requested))?;
     let files = shared.skills.published_files(entry.id()).map_err(|error| {
         tracing::warn!(why = error.with_cause(), "a folder could not be listed");

@@ -1,13 +1,13 @@
 //! `skills/list` and `skills/get`: a skill with its frontmatter and its files.
 
 use rmcp::ErrorData;
-use rmcp::model::Implementation;
 use serde_json::{Map, Value, json};
 use skillfold::core::diagnostic::visible;
 use skillfold::core::load::Publication;
 use skillfold::core::source::SKILL_FILE;
 use skillfold::view::Any;
 
+use crate::caller::Caller;
 use crate::protocol::page::page;
 use crate::protocol::resources::{published, published_entry};
 use crate::protocol::sep2640::not_served::not_served;
@@ -18,10 +18,10 @@ use crate::tools::{object, value};
 /// Returns a page of published skills. One that turns out not to be publishable is left out and logged.
 pub(super) fn list(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     cursor: Option<&str>,
 ) -> Map<String, Value> {
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let found = page(published(&view), |entry| entry.id(), cursor);
     let skills: Vec<Value> = found
         .items
@@ -50,12 +50,12 @@ pub(super) fn list(
 /// Returns a skill by its `SKILL.md` URI.
 pub(super) fn get(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     requested: &str,
 ) -> Result<Map<String, Value>, ErrorData> {
     let parsed = uri::parse(requested).filter(|uri| uri.path == SKILL_FILE);
     let uri = parsed.ok_or_else(|| not_served(requested))?;
-    let view = shared.current_view(client);
+    let view = shared.current_view(caller);
     let entry = published_entry(&view, &uri).ok_or_else(|| not_served(requested))?;
     let publication = shared.skills.publish(entry.id()).map_err(|error| {
         tracing::warn!(

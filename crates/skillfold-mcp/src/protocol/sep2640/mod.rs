@@ -7,11 +7,10 @@ mod directory;
 mod entry;
 
 use rmcp::ErrorData;
-use rmcp::model::{
-    CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, Implementation, ProtocolVersion,
-};
+use rmcp::model::{CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
+use crate::caller::Caller;
 use crate::protocol::page::{TTL_MS, is_cursor};
 use crate::state::ServerState;
 use crate::tools::object;
@@ -27,16 +26,16 @@ pub(crate) fn capability() -> ExtensionCapabilities {
 /// Answers an extension request, in the given protocol version's format.
 pub(crate) fn answer(
     shared: &ServerState,
-    client: Option<&Implementation>,
+    caller: &Caller,
     request: &CustomRequest,
     version: Option<&ProtocolVersion>,
 ) -> Result<CustomResult, ErrorData> {
     let params = request.params.as_ref();
     let mut result = match &*request.method {
-        "skills/list" => with_cache_fields(entry::list(shared, client, cursor_param(params)?)),
-        "skills/get" => with_cache_fields(entry::get(shared, client, uri_param(params)?)?),
+        "skills/list" => with_cache_fields(entry::list(shared, caller, cursor_param(params)?)),
+        "skills/get" => with_cache_fields(entry::get(shared, caller, uri_param(params)?)?),
         "resources/directory/read" => {
-            directory::read(shared, client, uri_param(params)?, cursor_param(params)?)?
+            directory::read(shared, caller, uri_param(params)?, cursor_param(params)?)?
         }
         method => {
             let method = method.to_owned();

@@ -1,5 +1,7 @@
 //! `skillfold serve`
 
+mod identities;
+
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -53,7 +55,7 @@ pub(crate) fn run(global: &Global, options: &Serve, output: &mut Output) -> Comm
         })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let http = HttpOptions::new(address, access(global, options, output)?)
+    let http = HttpOptions::new(address, access(global, options, &skills, output)?)
         .with_hosts(options.allow_host.clone())
         .with_origins(options.allow_origin.clone())
         .with_limits(limits(options));
@@ -166,13 +168,36 @@ fn tool_names(tools: &[String]) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// Returns who may send requests: clients with the token of the environment variable, or with a new one, which is
-/// printed here and nowhere else.
-fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<HttpAccess, Failure> {
+/// Returns who may send requests: those whom the settings name; otherwise clients with the token of the environment variable, or
+/// with a new one, which is printed here and nowhere else.
+fn access(
+    global: &Global,
+    options: &Serve,
+    skills: &Skills,
+    output: &mut Output,
+) -> Result<HttpAccess, Failure> {
+    let identities = identities::identities(skills)?;
+    let environment = host::environment(global)?;
+    let other = match (options.no_token, environment.http_token()) {
+        (true, _) => Some("`--no-token`"),
+        (false, Some(_)) => Some("`SKILLFOLD_HTTP_TOKEN`"),
+        (false, None) => None,
+    };
+    if let Some(identities) = identities {
+        return match other {
+            None => {
+                output.say(identities::summary(&identities));
+                Ok(HttpAccess::Identities(identities))
+            }
+            Some(other) => Err(Failure::Usage(format!(
+                "{other} would let in whom the settings do not name: `server_issuer` or `server_tokens` is set, so leave it out"
+            ))),
+        };
+    }
     if options.no_token {
         return Ok(HttpAccess::Open);
     }
-    if let Some(token) = host::environment(global)?.http_token() {
+    if let Some(token) = environment.http_token() {
         let token = Token::new(token).ok_or_else(|| {
             let message = "`SKILLFOLD_HTTP_TOKEN` needs at least 16 characters and no spaces";
             Failure::Usage(message.to_owned())

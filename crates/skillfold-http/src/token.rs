@@ -1,4 +1,4 @@
-//! The token that clients of the HTTP server must send.
+//! The token that clients of an HTTP server must send.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -38,13 +38,26 @@ impl Token {
     }
 
     /// Returns whether the value of an `Authorization` header contains the token.
-    pub(crate) fn matches_header(&self, header: &[u8]) -> bool {
-        let Some((scheme, value)) = header.split_at_checked(7) else {
-            return false;
-        };
+    pub fn matches_header(&self, header: &[u8]) -> bool {
         // Comparing digests leaks nothing about how many characters match.
-        scheme.eq_ignore_ascii_case(b"bearer ") && Sha256::digest(value) == Sha256::digest(&self.0)
+        bearer(header).is_some_and(|value| digest(value) == digest(self.0.as_bytes()))
     }
+
+    /// Returns its SHA-256 digest, by which it is kept.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        digest(self.0.as_bytes())
+    }
+}
+
+/// Returns the token in the value of an `Authorization` header.
+pub(crate) fn bearer(header: &[u8]) -> Option<&[u8]> {
+    let (scheme, value) = header.split_at_checked("Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(value)
+}
+
+/// Returns the SHA-256 digest of a token.
+pub(crate) fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
 }
 
 impl fmt::Debug for Token {
