@@ -18,8 +18,9 @@ import tempfile
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import node as npm
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-NODE = "node@24.21.0"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 TYPESCRIPT_CLIENT = "@modelcontextprotocol/client@2.4.0"
 PYTHON_CLIENT = "mcp==2.3.0"
@@ -42,39 +43,13 @@ FILLERS = 60
 
 def install(cache):
     """Returns node, the folder of npm's packages, and a Python with the client."""
-    npm = cache / "npm"
-    modules = npm / "node_modules"
-    stamp = npm / "installed"
-    packages = [CONFORMANCE, INSPECTOR, TYPESCRIPT_CLIENT]
-    wanted = f"{NODE} {' '.join(packages)}\n"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        npm.mkdir(parents=True, exist_ok=True)
-        (npm / "package.json").write_text('{"private": true}\n')
-        command = ["npm", "install", "--silent", "--no-fund", "--no-audit"]
-        subprocess.run([*command, NODE], cwd=npm, check=True)
-        # Packages look at the version of node that installs them.
-        subprocess.run([*command, NODE, *packages], cwd=npm, check=True, env=with_node(program(modules)))
-        stamp.write_text(wanted)
+    program, modules = npm.install(cache / "npm", [CONFORMANCE, INSPECTOR, TYPESCRIPT_CLIENT])
     python = cache / "python" / "bin" / "python"
     if not python.exists():
         venv.create(cache / "python", with_pip=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYTHON_CLIENT]
     subprocess.run(pip, check=True)
-    return program(modules), modules, python
-
-
-def program(modules):
-    """Returns the program node: npm's package `node` brings one package with it for each system."""
-    places = [modules / "node" / "bin" / "node", *modules.glob("node-*/bin/node"), *modules.glob("node/node_modules/node-*/bin/node")]
-    node = next((place for place in places if place.exists()), None)
-    if node is None:
-        sys.exit("error: npm's package `node` brought no program")
-    return node
-
-
-def with_node(node, **more):
-    """Returns the environment with a program node before all others."""
-    return {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}", **more}
+    return program, modules, python
 
 
 def fillers(folder):
@@ -144,7 +119,7 @@ def clients(node, modules, python, url, serve, folder):
         "the inspector over stdio": [*inspector, *serve, *verify],
     }
     wrong = []
-    environment = with_node(node, HOME=str(folder))
+    environment = npm.with_node(node, HOME=str(folder))
     for way, server in {"HTTP": [url, "--transport", "http"], "stdio": serve}.items():
         for asked, wanted in INSPECTED.items():
             command = [*inspector, *server, "--method", *asked.split(" ")]

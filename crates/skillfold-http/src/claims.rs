@@ -59,7 +59,7 @@ impl Claims {
     /// Returns the scopes.
     pub(crate) fn scopes(&self) -> Vec<&str> {
         let lists = [&self.scope, &self.scp].into_iter();
-        let texts = lists.flat_map(|list| list.as_slice());
+        let texts = lists.flat_map(Words::as_slice);
         texts
             .flat_map(|text| text.split_ascii_whitespace())
             .collect()
@@ -68,7 +68,7 @@ impl Claims {
     /// Returns the groups.
     pub(crate) fn groups(&self) -> Vec<String> {
         let lists = [&self.groups, &self.roles].into_iter();
-        lists.flat_map(|list| list.as_slice()).cloned().collect()
+        lists.flat_map(Words::as_slice).cloned().collect()
     }
 
     /// Returns the name that people know the subject by.

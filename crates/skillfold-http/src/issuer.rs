@@ -82,7 +82,7 @@ impl Issuer {
         let validation = self.validation(algorithm);
         let mut problem = InvalidToken::Key;
         for key in set.find(id, algorithm).take(MAX_TRIED_KEYS) {
-            match decode::<Claims>(token, &key.key, &validation) {
+            match decode::<Claims>(token, &key.public, &validation) {
                 Ok(data) if data.claims.has_subject() => {
                     return Ok((data.claims, Arc::clone(&set)));
                 }
@@ -134,8 +134,8 @@ fn check_header(header: &Header) -> Result<(), InvalidToken> {
 
 /// Returns why a header cannot be read: often because it says that there is no signature.
 fn header_problem(token: &[u8]) -> InvalidToken {
-    let dots = token.iter().filter(|byte| **byte == b'.').count();
-    if dots == 2 {
+    let parts = token.split(|byte| *byte == b'.').count();
+    if parts == 3 {
         InvalidToken::Algorithm
     } else {
         InvalidToken::Malformed

@@ -28,14 +28,14 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// Maximum number of keys of a provider.
 const MAX_KEYS: usize = 64;
 
-/// Where providers describe themselves: OAuth (RFC 8414), with the path of the issuer at the end, and OpenID Connect.
+/// Where providers describe themselves: OAuth (RFC 8414), with the path of the issuer at the end, and `OpenID` Connect.
 const WELL_KNOWN: [&str; 2] = ["oauth-authorization-server", "openid-configuration"];
 
 /// A key that checks signatures.
 pub(crate) struct Key {
     id: Option<String>,
     algorithms: Vec<Algorithm>,
-    pub(crate) key: DecodingKey,
+    pub(crate) public: DecodingKey,
 }
 
 /// The keys of a provider at one time.
@@ -243,7 +243,7 @@ impl Key {
             algorithms.retain(|algorithm| is_named(*algorithm, only));
         }
         Some(Self {
-            key: DecodingKey::from_jwk(&jwk)
+            public: DecodingKey::from_jwk(&jwk)
                 .ok()
                 .filter(|_| !algorithms.is_empty())?,
             id: jwk.common.key_id,

@@ -50,7 +50,7 @@ impl Rates {
                 bucket.left = left;
                 Ok(())
             }
-            None => Err(share - bucket.left),
+            None => Err(share.saturating_sub(bucket.left)),
         }
     }
 }

@@ -33,10 +33,12 @@ pub(crate) fn install() {
 }
 
 /// Nothing is signed here.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the crate calls it")]
 fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     Err(ErrorKind::UnsupportedAlgorithm.into())
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the crate calls it")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     if key.family() != algorithm.family() || !ACCEPTED.contains(algorithm) {
         return Err(ErrorKind::InvalidKeyFormat.into());

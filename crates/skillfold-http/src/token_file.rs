@@ -3,6 +3,7 @@
 //! It has digests, not tokens. It is read again when it changes, so that a token that is removed ends within a second.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -380,7 +381,12 @@ fn document(text: &str) -> Result<DocumentMut, Error> {
 }
 
 fn hex(bytes: &[u8; 32]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

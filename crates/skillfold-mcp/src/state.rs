@@ -227,13 +227,12 @@ impl ServerState {
         self: &Arc<Self>,
         caller: &Caller,
     ) -> Result<Arc<SnapshotView>, ErrorData> {
-        let view = match self.built_view(caller.agent()) {
-            Some(view) => view,
-            None => {
-                let agent = caller.agent().map(str::to_owned);
-                self.run_blocking(move |shared| shared.snapshot_view(agent.as_deref()))
-                    .await?
-            }
+        let view = if let Some(view) = self.built_view(caller.agent()) {
+            view
+        } else {
+            let agent = caller.agent().map(str::to_owned);
+            self.run_blocking(move |shared| shared.snapshot_view(agent.as_deref()))
+                .await?
         };
         Ok(view.for_version(caller.client.as_ref()))
     }

@@ -1,6 +1,6 @@
 //! `skillfold access`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(global: &Global, options: &AccessOptions, output: &mut Output)
                 TokenFile::with_token(text, &named, &token).map(Some)
             })?;
             if output.is_json() {
-                let view = view(file)?.with_token(token.reveal());
+                let view = view(&file)?.with_token(token.reveal());
                 return output.json(Document::Access(view));
             }
             output.line(token.reveal())?;
@@ -56,14 +56,14 @@ pub(crate) fn run(global: &Global, options: &AccessOptions, output: &mut Output)
                 return Err(error.with_nearest(nearest).into());
             }
             if output.is_json() {
-                return output.json(Document::Access(view(file)?));
+                return output.json(Document::Access(view(&file)?));
             }
             output.say(format!(
                 "Removed `{name}` from {shown}; servers refuse it within a second"
             ));
         }
         None => {
-            let view = view(file)?;
+            let view = view(&file)?;
             if output.is_json() {
                 return output.json(Document::Access(view));
             }
@@ -105,15 +105,15 @@ fn named(add: &AddAccess, now: SystemTime) -> Result<NamedToken, Failure> {
     Ok(named)
 }
 
-fn view(file: PathBuf) -> Result<AccessView, Failure> {
-    let tokens = TokenFile::open(&file)?.tokens().into_iter();
+fn view(file: &Path) -> Result<AccessView, Failure> {
+    let tokens = TokenFile::open(file)?.tokens().into_iter();
     let row = |token: NamedToken| {
         let expires = token
             .expires
             .map(|seconds| utc_ms(seconds.saturating_mul(1_000)));
         TokenRow::new(token.name, token.groups, token.scopes.to_string(), expires)
     };
-    Ok(AccessView::new(&file, tokens.map(row).collect()))
+    Ok(AccessView::new(file, tokens.map(row).collect()))
 }
 
 fn print(view: &AccessView, output: &mut Output) -> Result<(), Failure> {

@@ -97,7 +97,7 @@ fn token_is_printed_once_listed_and_removed() {
         } else {
             said.replace(&token, "TOKEN")
         };
-        report += &format!("$ skillfold {command}\n{said}\n");
+        report += &["$ skillfold ", command, "\n", &said, "\n"].concat();
     }
     insta::assert_snapshot!(report);
 }

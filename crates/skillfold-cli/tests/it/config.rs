@@ -52,6 +52,12 @@ fn explain_names_the_origin_of_each_value() {
     script_memory_mb   1024                               default
     script_output_kb   1024                               default
     script_processes   128                                default
+    server_url         none                               default
+    server_issuer      none                               default
+    server_audience    none                               default
+    server_scopes      true                               default
+    server_tokens      none                               default
+    identities         none                               default
     agents             none                               default
     exit 0
     ");

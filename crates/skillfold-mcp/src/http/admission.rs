@@ -186,6 +186,15 @@ impl Admission {
         lacks.then(|| self.deny(identities, Denied::Scope, identity.scopes().with(scope)))
     }
 
+    /// Returns the error response for a request in a session of somebody else.
+    fn session_refusal(&self, headers: &HeaderMap, caller: Option<&Identity>) -> Option<Response> {
+        let ids = headers.get_all(SESSION_ID).iter();
+        let ids = ids.map(|id| std::str::from_utf8(id.as_bytes()).unwrap_or_default());
+        let mut others = ids.filter(|id| self.sessions.is_of_another(id, caller));
+        let refused = || refuse(StatusCode::NOT_FOUND, "There is no such session");
+        others.next().map(|_| refused())
+    }
+
     /// Reads the full body, passes the request on and waits for the response, each with its timeout.
     async fn handle_within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
@@ -211,10 +220,8 @@ impl Admission {
         if let Some(refusal) = self.scope_refusal(&call, identity.as_deref()) {
             return refusal;
         }
-        let session = single_header(&parts.headers, &SESSION_ID).map(HeaderValue::as_bytes);
-        let session = session.map(|id| std::str::from_utf8(id).unwrap_or_default());
-        if session.is_some_and(|id| self.sessions.is_of_another(id, identity.as_deref())) {
-            return refuse(StatusCode::NOT_FOUND, "There is no such session");
+        if let Some(refusal) = self.session_refusal(&parts.headers, identity.as_deref()) {
+            return refusal;
         }
         let is_whole_file = matches!(&*call.method, "resources/read" | "prompts/get");
         let starting = Starting {
@@ -248,10 +255,7 @@ impl Admission {
         if let Some(full) = full {
             add(&self.shared.metrics.sessions_refused, 1);
             self.session_warning.warn("no room for another session");
-            return match full {
-                Full::Server => busy("Too many sessions"),
-                Full::Identity => too_many("You have too many sessions; end some", SESSION_WAIT),
-            };
+            return full.response();
         }
         // The SDK also answers 415 for JSON that is not a valid message.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -272,6 +276,15 @@ impl Admission {
             return busy("Too much data is queued for slow clients");
         };
         Response::from_parts(parts, body)
+    }
+}
+
+impl Full {
+    fn response(self) -> Response {
+        match self {
+            Self::Server => busy("Too many sessions"),
+            Self::Identity => too_many("You have too many sessions; end some", SESSION_WAIT),
+        }
     }
 }
 

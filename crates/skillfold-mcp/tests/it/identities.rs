@@ -1,4 +1,5 @@
 //! Over HTTP, everybody gets the skills of their role, and nothing of anybody else.
+#![expect(clippy::disallowed_methods, reason = "tests change a file of tokens")]
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,15 +30,17 @@ fn teams(settings: &str, scopes: TokenScopes, change: impl Fn(&mut Role)) -> Tea
     let folder = tempfile::tempdir().unwrap();
     let mut tree = String::from("//- .config/skillfold/config.toml\n");
     for team in TEAMS {
-        tree +=
-            &format!("[agents.{team}]\nuses_skills = ['{team}-secret', 'shared']\nsees = 'used'\n");
+        let agent =
+            format!("[agents.{team}]\nuses_skills = ['{team}-secret', 'shared']\nsees = 'used'\n");
+        tree.push_str(&agent);
     }
     tree += "//- .agents/skills/shared/SKILL.md\n---\nname: shared\ndescription: What every team has\n---\nShared\n";
     for team in TEAMS {
-        tree += &format!(
+        let skill = format!(
             "//- .agents/skills/{team}-secret/SKILL.md\n---\nname: {team}-secret\ndescription: The secret of {team}\n---\nSecret of {team}\n\
              //- .agents/skills/{team}-secret/notes.md\nNotes of {team}\n"
         );
+        tree.push_str(&skill);
     }
     write(folder.path(), &files(&tree));
     let mut host = Host::new(Environment::new(folder.path()).home(folder.path()));
@@ -212,6 +215,9 @@ fn session_of_another_identity_is_none() {
         ask(address, &request)[9..12].to_owned()
     };
     assert_eq!(end(green), "404");
+    let twice = format!("{session}\r\nMcp-Session-Id: {session}");
+    let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    assert_eq!(&teams.say(green, &twice, &message)[9..12], "404");
     assert_eq!(status(red), "200");
     assert_eq!(end(red), "204");
     assert_eq!(status(red), "404");
@@ -239,8 +245,8 @@ fn removed_token_ends_within_a_second_in_an_open_session() {
 fn call_needs_the_scope_of_what_it_does() {
     let read = TokenScopes::default().with(TokenScope::Read);
     let teams = teams("proposals=on scripts=on", read, |_| {});
-    let red = &teams.tokens[0];
-    let (session, _) = teams.begin(red);
+    let token = &teams.tokens[0];
+    let (session, _) = teams.begin(token);
     for (tool, wanted) in [
         ("load_skill", "200"),
         ("read_skill", "200"),
@@ -252,7 +258,7 @@ fn call_needs_the_scope_of_what_it_does() {
         ("a_skills_own_tool", "403"),
     ] {
         let call = json!({ "name": tool, "arguments": { "skill_id": "shared" } });
-        let answer = teams.request(red, &session, "tools/call", &call);
+        let answer = teams.request(token, &session, "tools/call", &call);
         assert_eq!(&answer[9..12], wanted, "{tool}: {answer}");
         assert_eq!(
             answer.contains("insufficient_scope"),
@@ -260,8 +266,8 @@ fn call_needs_the_scope_of_what_it_does() {
             "{answer}"
         );
     }
-    let both = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"load_skill","name":"propose_new_skill"}}"#;
-    let answer = teams.say(red, &session, both);
+    let two = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"load_skill","name":"propose_new_skill"}}"#;
+    let answer = teams.say(token, &session, two);
     assert!(
         answer.contains(r#""error":{"code":-32601"#),
         "two names are no call: {answer}"
@@ -287,7 +293,7 @@ fn each_identity_has_its_own_number_of_sessions() {
 #[test]
 fn each_identity_sends_so_many_requests_in_a_minute() {
     let teams = teams("", TokenScopes::ALL, |role| {
-        role.limits.requests_per_minute = 5
+        role.limits.requests_per_minute = 5;
     });
     let [red, green, _] = &teams.tokens[..] else {
         unreachable!()

@@ -27,6 +27,39 @@ const OWNERS: [(&str, &str); 2] = [
     ("crates/skillfold-core/src/source/fs/real_path.rs", "fs"),
 ];
 
+/// What opens a connection, or accepts one.
+const SOCKETS: [&str; 7] = [
+    "TcpStream",
+    "TcpSocket",
+    "TcpListener",
+    "UdpSocket",
+    "UnixStream",
+    "UnixDatagram",
+    "ToSocketAddrs",
+];
+
+/// Files and folders that use the network, and what for. Everything else goes through one of them.
+const NETWORK: [(&str, &str); 6] = [
+    (
+        "crates/skillfold-registry/src/http.rs",
+        "skills from sources",
+    ),
+    (
+        "crates/skillfold-http/src/fetch.rs",
+        "the keys of the identity provider",
+    ),
+    ("crates/skillfold-mcp/src/http/", "clients of the server"),
+    (
+        "crates/skillfold-run/src/network/",
+        "the proxy of a run with hosts",
+    ),
+    (
+        "crates/skillfold-run/src/linux/",
+        "how a run reaches that proxy",
+    ),
+    ("crates/skillfold-testkit/", "tests"),
+];
+
 /// Where unsafe code is allowed: the counting allocator and the sandbox.
 const UNSAFE: [&str; 2] = ["bench/src/allocator.rs", "crates/skillfold-run/"];
 
@@ -60,6 +93,26 @@ fn core_forbids_unsafe() {
     );
 }
 
+#[test]
+fn network_is_used_in_named_files_alone() {
+    let mut offenders = Offenders::default();
+    let shipped = files().iter().filter(|file| file.is_rust());
+    let shipped = shipped.filter(|file| {
+        ["crates/", "bindings/"]
+            .iter()
+            .any(|root| file.path.starts_with(root))
+    });
+    for file in shipped.filter(|file| file.path.contains("/src/")) {
+        let is_named = NETWORK
+            .iter()
+            .any(|(place, _)| file.path.starts_with(place));
+        if !is_named {
+            offenders.add(&file.path, sockets(&product(file)));
+        }
+    }
+    offenders.expect_none("Go through a file that uses the network already, or name this one and what it is for in `NETWORK`");
+}
+
 fn core_files() -> impl Iterator<Item = &'static File> {
     files()
         .iter()
@@ -87,6 +140,22 @@ fn touches(code: &str, owned: Option<&str>) -> Vec<Finding> {
         }));
     }
     findings
+}
+
+/// Finds what opens or accepts connections.
+fn sockets(code: &str) -> Vec<Finding> {
+    // Its types of addresses open nothing.
+    let requests = paths_from("ureq", code).into_iter();
+    let requests = requests.filter(|(_, path)| !path.starts_with("http::"));
+    let requests = requests.map(|(line, path)| (line, format!("ureq::{path}")));
+    let sockets = SOCKETS.iter().flat_map(|socket| {
+        let places = words(code, socket);
+        places.map(move |position| (line_at(code, position), (*socket).to_owned()))
+    });
+    let found = requests.chain(sockets);
+    found
+        .map(|(line, what)| Finding::new(line, format!("Uses the network: `{what}`")))
+        .collect()
 }
 
 fn missing_forbid(text: &str) -> Option<Finding> {
@@ -153,4 +222,18 @@ fn unsafe_code_is_found() {
         .map(|finding| finding.line)
         .collect();
     assert_eq!(lines, [2, 3]);
+}
+
+#[test]
+fn use_of_the_network_is_found() {
+    let code = "use std::net::{IpAddr, TcpStream};\nuse ureq::{Agent, http::Uri};\nlet name = \"UdpSocket\";\n";
+    let found: Vec<_> = sockets(&product_of(code))
+        .into_iter()
+        .map(|finding| finding.what)
+        .collect();
+    let expected = ["ureq::Agent", "TcpStream"];
+    assert_eq!(
+        found,
+        expected.map(|socket| format!("Uses the network: `{socket}`"))
+    );
 }

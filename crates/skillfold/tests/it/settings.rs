@@ -27,6 +27,7 @@ fn server_token_is_not_a_setting_and_is_never_shown() {
     assert_eq!(empty.http_token(), None);
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of all settings")]
 #[test]
 fn each_settings_layer_overrides_the_previous_one() {
     let world = World::new(
@@ -103,6 +104,12 @@ fn each_settings_layer_overrides_the_previous_one() {
     script_memory_mb = 1024 (default)
     script_output_kb = 1024 (default)
     script_processes = 128 (default)
+    server_url = none (default)
+    server_issuer = none (default)
+    server_audience = none (default)
+    server_scopes = true (default)
+    server_tokens = none (default)
+    identities = none (default)
     agents = none (default)
     ");
     // The skills that it names do not exist.
