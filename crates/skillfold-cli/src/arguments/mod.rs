@@ -390,7 +390,7 @@ pub(crate) enum Command {
         "skillfold cache clean",
     ]))]
     Cache(Cache),
-    /// List the tokens of programs that use a server over HTTP, add one or remove one
+    /// List, add and remove tokens of programs that use a server
     #[command(after_help = examples(&[
         "skillfold access add build-server --days 90",
         "skillfold access",
