@@ -9,10 +9,8 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@model
 
 const [url, issuer, control] = process.argv.slice(2);
 const CALLBACK = 'http://127.0.0.1:1/callback';
-let shown = 0;
 
 function show(what) {
-  shown += 1;
   console.log(`ok  ${what}`);
 }
 
@@ -181,7 +179,8 @@ async function stepUp() {
   const registered = await fetch(`${issuer}/reg`, { method: 'POST', headers, body: JSON.stringify(login.clientMetadata) });
   login.information = await registered.json();
   const { client, transport } = await connect(login);
-  const change = { skill_id: 'deploy', name: 'new-skill', reason: 'test', description: 'A new skill', instructions: 'Do it.' };
+  const content = '---\nname: new-skill\ndescription: A new skill\n---\nDo it.\n';
+  const change = { skill_id: 'new-skill', justification: 'It was missing', content };
   const call = () => client.callTool({ name: 'propose_new_skill', arguments: change });
   const before = login.asked.length;
   await call().catch(async (error) => {
@@ -192,7 +191,7 @@ async function stepUp() {
   assert.deepEqual(wider.sort(), ['skills:propose', 'skills:read']);
   const again = await connect(login);
   const answer = await again.client.callTool({ name: 'propose_new_skill', arguments: change });
-  assert.ok(!JSON.stringify(answer).includes('insufficient_scope'));
+  assert.ok(!answer.isError, JSON.stringify(answer));
   show('a call that needs another scope: 403, the client asks for it, and the call is answered');
   await client.close();
   await again.client.close();
@@ -274,4 +273,3 @@ const alice = await people();
 await wrong(alice);
 await stepUp();
 await rotation(alice);
-console.log(JSON.stringify({ scenarios: shown }));

@@ -4,7 +4,7 @@
     python3 conformance/identities/run.py --skillfold target/release/skillfold --cache FOLDER
 
 The provider is `oidc-provider` from npm, on the loopback; a person is played by a program that follows its pages. What they need is
-installed into FOLDER. Prints what was shown, and a JSON object as the last line.
+installed into FOLDER.
 """
 
 import argparse
@@ -108,6 +108,15 @@ def serve(skillfold, home, port):
     sys.exit(f"error: the server did not start, by {settings}")
 
 
+def check_author(skillfold, home):
+    """Fails unless what a person proposed bears their name."""
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    listed = subprocess.run([skillfold, "proposals", "--json"], cwd=home, env=environment, check=True, capture_output=True, text=True)
+    if "alice@platform" not in listed.stdout:
+        sys.exit(f"error: the proposal does not name its author\n{listed.stdout}")
+    print("ok  what a person proposed bears their name")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--skillfold", type=pathlib.Path, required=True)
@@ -129,6 +138,8 @@ def main():
         try:
             command = [node, cache / "client.mjs", url, issuer, control(provider)]
             done = subprocess.run(command, timeout=300, check=False)
+            if done.returncode == 0:
+                check_author(options.skillfold.resolve(), home)
         finally:
             server.terminate()
             server.wait(timeout=10)
