@@ -163,3 +163,34 @@ fn server_that_would_let_in_others_than_the_settings_name_does_not_start() {
     report += &open.run(&["serve", "--http", "0", "--no-token"]);
     insta::assert_snapshot!(report);
 }
+
+#[test]
+fn file_of_tokens_of_today_is_read_and_a_newer_one_is_refused_by_its_format() {
+    let today = include_str!("../formats/tokens.toml");
+    let world = world("server_tokens = 'tokens.toml'");
+    let write = |text: &str| {
+        world.write(&format!("//- person/.config/skillfold/tokens.toml\n{text}"));
+    };
+    write(today);
+    insta::assert_snapshot!(world.run(&["access"]), @"
+    build-server  ci  skills:read skills:propose  until 2100-01-01
+    exit 0
+    ");
+    let token = "0123456789abcdef0123456789abcdef";
+    assert!(begin(&serve(&world).address, token).starts_with("HTTP/1.1 200"));
+    let newer = today.replace("format = 1", "a-later-member = []\nformat = 2");
+    write(&newer);
+    for command in [
+        &["access"][..],
+        &["access", "add", "other"],
+        &["access", "remove", "build-server"],
+        &["serve", "--http", "0"],
+    ] {
+        let shown = world.run(command);
+        assert!(
+            shown.contains("it has format 2, and this version reads format 1"),
+            "{shown}"
+        );
+        assert_eq!(world.read("person/.config/skillfold/tokens.toml"), newer);
+    }
+}
