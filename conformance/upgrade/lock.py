@@ -96,6 +96,7 @@ LOG, CONTENTS, NEEDED, SEEN, LOOK = "data `audit.jsonl`", "data `contents/`", "d
 COPIES, JOURNAL, NETWORK = "Copies of repositories", "data `installing/*.json`", "state `network.jsonl` and `network.old.jsonl`"
 USER_POLICY = ".config/skillfold/policy.toml"
 POLICY = "`policy.toml` of the machine, the user or a project"
+TOKENS = "the file of the setting `server_tokens`"
 
 
 def make(home: Home, address: str) -> None:
@@ -128,6 +129,13 @@ def holds(home: Home) -> None:
         home.check(CONTENTS, "`install --frozen --offline` restores every skill from the store", "first" in home.has("app/.agents/skills/delta/SKILL.md"))
         refused = home.do("add", "our-org/playground", folder="app", ends=4)
         home.check(POLICY, "its rules hold", "policy.toml" in refused and "denied-sources" in refused, refused)
+
+
+def access(home: Home, name: str) -> None:
+    """Add a token of a server, which the old program knows nothing of."""
+    home.do("access", "--file", "tokens.toml", "add", name, writes=("the file of the setting",))
+    listed = home.do("access", "--file", "tokens.toml")
+    home.check(TOKENS, "lists every token", all(f"build-{number}" in listed for number in range(int(name[-1]) + 1)), listed)
 
 
 def goes_on(home: Home, text: str) -> None:
@@ -211,11 +219,13 @@ def journey(findings: Findings, old: Path, new: Path, keep: bool, put: Put = by_
         for round_, text in enumerate(("second", "third")):
             home.begin(NEW, new, FORWARD)
             holds(home)
+            access(home, f"build-{round_}")
             interrupted(home, (LOCK, old), (NEW, new))
             goes_on(home, f"{text} by the new one")
             written = home.tree()
             home.begin(LOCK, old, BACK)
             holds(home)
+            home.check(TOKENS, "is left", f"[tokens.build-{round_}]" in home.has("tokens.toml"))
             interrupted(home, (NEW, new), (LOCK, old))
             home.check(LOCKED, "is as the new program wrote it", all(home.files.get(path) == written[path] for path in ("app/skills.lock", "app/skills.toml")))
             if round_ == 0:

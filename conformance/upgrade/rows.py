@@ -56,6 +56,7 @@ ROWS = [
     Row("`skills.toml` of a project or beside the settings", ("*/skills.toml",), NUMBERED),
     Row("`skills.lock` beside it", ("*/skills.lock",), NUMBERED),
     Row("`policy.toml` of the machine, the user or a project", (f"{CONFIG}/policy.toml", "*/.skillfold/policy.toml"), NUMBERED),
+    Row("the file of the setting `server_tokens`", ("tokens.toml",), NUMBERED, {RC1: set(), LOCK: set()}),
     Row("state `conversations/conversation-2-*.json`", (f"{STATE}/conversations/conversation-*.json",), NAMED, {RC1: {1}, LOCK: {1}}, 2),
     Row("state `conversations/learned-1.json`", (f"{STATE}/conversations/learned-*.json",), NAMED),
     Row("the file of `prompt --session`, and what `Session` writes", ("*/session.json",), NUMBERED),
