@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 sys.path.append(str(Path(__file__).parents[2] / "conformance/registry"))
 from processes import Server, hold_port, port, program  # noqa: E402
@@ -117,7 +118,8 @@ class Ktra(Listening):
 
 
 class Crates(Files):
-    """What takes the place of the public registry: our crates from ktra, all others as cargo downloaded them here."""
+    """What takes the place of the public registry: our crates from ktra, all others as cargo downloaded them here, or as the public one has
+    them: whoever has no lock gets the newest."""
 
     def __init__(self, ktra: Ktra, cargo_home: Path) -> None:
         super().__init__({})
@@ -125,16 +127,19 @@ class Crates(Files):
         [config] = (cargo_home / "registry/index").glob("*/config.json")
         self.name = config.parent.name
         self.public = f"https://{self.name.rpartition('-')[0]}"
+        self.downloads = json.loads(config.read_text())["dl"]
         self.cache = cargo_home / "registry/cache" / self.name
 
     def serve(self) -> subprocess.Popen[bytes]:
         config = json.dumps({"dl": f"{self.url}/dl", "api": self.ktra.url})
+        upstream = 'proxy_http_version 1.1; proxy_ssl_server_name on; proxy_set_header Connection ""; proxy_set_header Host'
         return self.nginx(f"""
         location = /index/config.json {{ return 200 '{config}'; }}
         location ~ ^/index/(sk/il/skillfold.*)$ {{ alias {self.ktra.index}/$1; }}
-        location /index/ {{ proxy_pass {self.public}/; proxy_http_version 1.1; proxy_ssl_server_name on; proxy_set_header Connection ""; proxy_set_header Host {self.public.removeprefix('https://')}; }}
+        location /index/ {{ proxy_pass {self.public}/; {upstream} {self.public.removeprefix('https://')}; }}
         location ~ ^/dl/(skillfold.*)$ {{ proxy_pass {self.ktra.url}/dl/$1; }}
-        location ~ ^/dl/([^/]+)/([^/]+)/download$ {{ alias {self.cache}/$1-$2.crate; }}""")
+        location ~ ^/dl/([^/]+)/([^/]+)/download$ {{ alias {self.cache}/$1-$2.crate; error_page 404 = @public; }}
+        location @public {{ rewrite ^/dl/(.*)$ {urlsplit(self.downloads).path}/$1 break; proxy_pass {self.downloads.removesuffix(urlsplit(self.downloads).path)}; {upstream} {urlsplit(self.downloads).hostname}; }}""")
 
     def home(self) -> Path:
         """Return a home of a cargo for which this is the public registry."""

@@ -206,7 +206,7 @@ def npm(release: Release, row: Row) -> None:
         with CleanRoot(release.base, [registry.port]) as root:
             root.lend(node, "/usr/local/bin/node")
             root.lend(release.tools / "npm/node_modules/npm", "/usr/local/lib/npm")
-            root.must('ln -s ../lib/npm/bin/npm-cli.js /usr/local/bin/npm', user="root")
+            root.must("cd /usr/local/bin && ln -s ../lib/npm/bin/npm-cli.js npm && ln -s ../lib/npm/bin/npx-cli.js npx", user="root")
             there = {"NPM_CONFIG_REGISTRY": registry.url, "NPM_CONFIG_PREFIX": "/home/user/.local", "NPM_CONFIG_UPDATE_NOTIFIER": "false"}
             with Timer(row, "install"):
                 root.must(readme_line("npm install"), **there)
