@@ -30,8 +30,6 @@ pub struct RoleLimits {
     pub sessions: usize,
     /// Maximum number of requests in a minute.
     pub requests_per_minute: u32,
-    /// Maximum size of unsent responses in bytes.
-    pub response_bytes: usize,
 }
 
 impl Default for RoleLimits {
@@ -40,8 +38,6 @@ impl Default for RoleLimits {
             // A person has a few clients, and each has a few sessions.
             sessions: 64,
             requests_per_minute: 1_200,
-            // The largest responses have about 40 MiB.
-            response_bytes: 48 * 1024 * 1024,
         }
     }
 }

@@ -17,12 +17,7 @@ impl Token {
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let mut text = String::with_capacity(2 * bytes.len());
-        for byte in bytes {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Self(text))
+        Ok(Self(hex(&bytes)))
     }
 
     /// Accepts a token of at least 16 visible ASCII characters, without spaces.
@@ -53,6 +48,16 @@ impl Token {
 pub(crate) fn bearer(header: &[u8]) -> Option<&[u8]> {
     let (scheme, value) = header.split_at_checked("Bearer ".len())?;
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(value)
+}
+
+/// Returns bytes as digits.
+pub(crate) fn hex(bytes: &[u8; 32]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// Returns the SHA-256 digest of a token.

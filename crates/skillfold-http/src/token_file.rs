@@ -3,7 +3,6 @@
 //! It has digests, not tokens. It is read again when it changes, so that a token that is removed ends within a second.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use skillfold_core::{Error, ErrorKind};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use crate::time::now;
-use crate::token::Token;
+use crate::token::{Token, hex};
 use crate::token_scope::{TokenScope, TokenScopes};
 use crate::version::next_version;
 
@@ -378,15 +377,6 @@ fn document(text: &str) -> Result<DocumentMut, Error> {
     parse(Path::new(file), text)?;
     text.parse()
         .map_err(|error: toml_edit::TomlError| Error::invalid(file, error.message()))
-}
-
-fn hex(bytes: &[u8; 32]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

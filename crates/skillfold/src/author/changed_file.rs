@@ -10,9 +10,9 @@ use crate::environment::Environment;
 /// Maximum bytes of a file that is changed.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Changes a text file of the user, whole or not at all: `change` gets its text, an empty one if there is no such file, and
-/// returns the new text, or `None` to leave it. Only the user can read what is written. Concurrent changes are not lost. Returns
-/// whether it was changed.
+/// Edits a text file of the user atomically. `change` gets the current text, which is empty if there is no file, and returns
+/// the new one, or `None` to leave the file alone. Only the user can read the result. Concurrent changes are not lost. Returns
+/// whether the file changed.
 ///
 /// A link is refused.
 pub fn change_file(
