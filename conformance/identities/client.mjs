@@ -215,8 +215,6 @@ async function wrong(login) {
     assert.equal(answer.status, 401, name);
     assert.match(answer.headers.get('www-authenticate'), /error="invalid_token"/);
   }
-  const elsewhere = new Login('alice@platform');
-  elsewhere.information = login.information;
   const other = await tokenFor(login, 'https://other.example.com/mcp');
   assert.equal(claims(other).aud, 'https://other.example.com/mcp');
   const answer = await post(other, initialize);
